@@ -48,7 +48,7 @@ from lineage_pipeline.engine.trace.tags import list_temporary_objects, with_prop
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, TableSchema
 from lineage_pipeline.model.enums import Stage
-from lineage_pipeline.model.plan import NameBindings, Plan, ScriptInterface
+from lineage_pipeline.model.plan import NameBindings, ObjectEntry, Plan, ScriptInterface
 from lineage_pipeline.model.source_map import SourceMap, SourceText
 from lineage_pipeline.model.tables import ColumnEdge, Diagnostic, Facet
 from lineage_pipeline.sandbox.compiling import compile_text
@@ -211,15 +211,25 @@ def reconcile_imports(
 def _relink_without_imports(
     side: AnalysisResult, objects: frozenset[str], memory: AnalysisCache | None
 ) -> AnalysisResult:
-    """One side, linked again; the imports of some objects yield to definitions, or are dropped where there is none."""
-    schemas = dict(side.imported)
-    made = list_defined_objects(side.lineage)
-    for name in objects & side.plan.objects.keys():
-        key = side.plan.objects[name].imported
-        schema = schemas.pop(key, None)
-        if schema is not None and name in made:
-            schemas[key] = msgspec.structs.replace(schema, yields=True)
+    """One side, linked again without the imports of some objects."""
+    schemas = yield_imports(side.imported, side.plan.objects, objects, list_defined_objects(side.lineage))
     return link_all(side.compiled, schemas, memory)
+
+
+def yield_imports(
+    imported: Mapping[str, TableSchema],
+    known: Mapping[str, ObjectEntry],
+    objects: frozenset[str],
+    defined: frozenset[str],
+) -> dict[str, TableSchema]:
+    """The imports; those of some objects yield to definitions, or are dropped where there is none."""
+    schemas = dict(imported)
+    for name in objects & known.keys():
+        key = known[name].imported
+        schema = schemas.pop(key, None)
+        if schema is not None and name in defined:
+            schemas[key] = msgspec.structs.replace(schema, yields=True)
+    return schemas
 
 
 @contextmanager

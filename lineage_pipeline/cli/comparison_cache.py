@@ -33,17 +33,23 @@ class ComparedSides(msgspec.Struct, frozen=True):
 
 def locate_comparison(settings: "Settings", repo: str, base: str, head: str) -> Path | None:
     """Return where the comparison of two commits is kept; None where it must not be."""
+    from lineage_pipeline.diff_settings import build_policy
+
+    name = hash_commits(settings, repo, base, head, build_policy(settings))
+    return Path(settings.warehouse, COMPARISON_FOLDER) / f"{name}.compared" if name is not None else None
+
+
+def hash_commits(settings: "Settings", repo: str, *parts: object) -> str | None:
+    """Return a name for what the program makes of commits with some settings; None where it must not be kept."""
     from lineage_pipeline.cli.folder_stamp import is_self_contained
     from lineage_pipeline.configured_schemas import compute_analysis_key
-    from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.files.fingerprints import hash_parts, program_version
 
     local = settings.cache and "://" not in settings.warehouse
     if not local or OUTPUT_SETTINGS.verbose or not is_self_contained(settings):
         return None
     shown = settings.model_dump(mode="json", exclude={"home", "warehouse"})
-    parts = [program_version(), compute_analysis_key(settings), shown, build_policy(settings), repo, base, head]
-    return Path(settings.warehouse, COMPARISON_FOLDER) / f"{hash_parts(parts)[:40]}.compared"
+    return hash_parts([program_version(), compute_analysis_key(settings), shown, repo, *parts])[:40]
 
 
 def load_comparison(place: Path | None) -> ComparedSides | None:

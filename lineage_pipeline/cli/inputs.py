@@ -247,18 +247,27 @@ def find_revisions(
 
 
 def discover_revisions(chosen: ChosenRevisions, flags: Mapping[str, Any]) -> "tuple[ComparisonSide, ComparisonSide]":
-    """Discover two revisions, and report what they are."""
+    """Discover two revisions, unless their files are kept, and report what they are."""
     from lineage_pipeline.cli.revisions import settle_dialects
+    from lineage_pipeline.cli.side_cache import load_commit, locate_commit, save_commit
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.configured_schemas import compute_analysis_key, import_schemas_of_revision
-    from lineage_pipeline.discover.git.repository import WORKTREE, open_revision
+    from lineage_pipeline.discover.folder import name_repository
+    from lineage_pipeline.discover.git.repository import WORKTREE, open_revision, resolve_commit
 
     def discover(revision: str, agreed: "AgreedDialects") -> "ComparisonSide":
         settings = load_settings(chosen.top, flags, os.environ)
+        place = None
         if revision != WORKTREE:
             import_schemas_of_revision(settings, chosen.top, revision)
-        key = compute_analysis_key(settings)
-        return open_revision(chosen.top, revision, settings, analysis_key=key).follow(agreed).whole(), settings
+            commit = resolve_commit(chosen.top, revision)
+            place = locate_commit(settings, name_repository(chosen.top), commit, agreed)
+        found = load_commit(place)
+        if found is None:
+            key = compute_analysis_key(settings)
+            found = open_revision(chosen.top, revision, settings, analysis_key=key).follow(agreed).whole()
+            save_commit(place, found)
+        return found, settings
 
     before, after = settle_dialects(partial(discover, chosen.base.commit), partial(discover, chosen.head))
     print_revisions(chosen, after[0].files, flags)

@@ -58,23 +58,27 @@ def build_compiler(settings: Settings) -> "pipeline.CompileAll":
 
 
 def analyze_pair(base: ComparisonSide, head: ComparisonSide) -> tuple[LineageTables, LineageTables]:
-    """Analyze both sides of a comparison."""
+    """Analyze both sides of a comparison, from what is kept of them where there is something."""
     from lineage_pipeline import pipeline
+    from lineage_pipeline.cli.side_cache import analyze_sides_incrementally
 
     for discovery, _ in (base, head):
         refuse_missing_contents(discovery)
+    sides = [(side, read_side_imports(side)) for side in (base, head)]
+    found = analyze_sides_incrementally(sides)
+    if found is not None:
+        return found
     memory = pipeline.AnalysisCache()  # most of the head is the base
 
-    def work_out(side: ComparisonSide) -> "pipeline.AnalysisResult":
+    def work_out(side: ComparisonSide, imports: SchemaImports) -> "pipeline.AnalysisResult":
         discovery, settings = side
-        return pipeline.analyze_files(
-            build_input_files(discovery, settings), read_side_imports(side).schemas, memory, build_compiler(settings)
-        )
+        files = build_input_files(discovery, settings)
+        return pipeline.analyze_files(files, imports.schemas, memory, build_compiler(settings))
 
-    settled = pipeline.reconcile_imports(work_out(base), work_out(head), memory)
+    settled = pipeline.reconcile_imports(work_out(*sides[0]), work_out(*sides[1]), memory)
     before, after = (
-        _add_findings(discovery, read_side_imports((discovery, settings)), workings.lineage)
-        for (discovery, settings), workings in zip((base, head), settled, strict=True)
+        _add_findings(discovery, imports, workings.lineage)
+        for ((discovery, _), imports), workings in zip(sides, settled, strict=True)
     )
     return before, after
 

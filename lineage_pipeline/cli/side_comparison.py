@@ -83,6 +83,7 @@ def compare_revisions(
     from lineage_pipeline.cli.inputs import discover_revisions, find_revisions, print_revisions
     from lineage_pipeline.discover.folder import name_repository
     from lineage_pipeline.discover.git.repository import WORKTREE, resolve_commit
+    from lineage_pipeline.pipeline import relax_garbage_collector
 
     chosen = find_revisions(path, revisions, flags, exact_base=exact_base)
     place = None
@@ -91,8 +92,9 @@ def compare_revisions(
         place = locate_comparison(chosen.settings, name_repository(chosen.top), chosen.base.commit, commit)
     found = load_comparison(place)
     if found is None:
-        found = find_differences(*discover_revisions(chosen, flags))
-        save_comparison(place, found)
+        with relax_garbage_collector():  # the rows of two sides stay until the end
+            found = find_differences(*discover_revisions(chosen, flags))
+            save_comparison(place, found)
     else:
         print_revisions(chosen, found.files, flags)
     return found, find_milder_settings(path, chosen.base.commit, chosen.settings)

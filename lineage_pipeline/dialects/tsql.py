@@ -303,7 +303,7 @@ def infer_str(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 
 def infer_national_literal(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """N'…': a national string as long as it is written."""
-    return f"NVARCHAR({min(max(len(texts[0]), 1), MAX_STRING_BYTES // 2)})" if texts else "NVARCHAR"
+    return f"NVARCHAR({min(max(len(texts[0][1:-1]), 1), MAX_STRING_BYTES // 2)})" if texts else "NVARCHAR"
 
 
 def infer_xml_value(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:

@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
 from lineage_pipeline.engine.link.rows import ListedColumns, StarEdge, find_requested_columns, propagate_requests
+from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.incremental.invalidation import DirtySet, SnapshotSchemas, resolve_dirty_schemas
 from lineage_pipeline.incremental.plan_reuse import reuse_plan
 from lineage_pipeline.incremental.state import AnalysisState, ColumnRequest, FileState
@@ -114,16 +115,18 @@ def update_analysis(
     """
     opened = OpenedFiles({entry.path: entry for entry in entries}, before, shelf)
     opened.compile(compile_all)
-    stood = opened.reuse_plan()
+    hashes = {name: hash_parts(schema) for name, schema in imported.items()}
+    stood = opened.reuse_plan() if hashes == before.imported else None
     plan = stood or build_plan(opened.interfaces(), imported)
     if plan.tagged or plan.lent:
         return None
-    dirt = DirtySet(plan, before, opened.fresh)
+    dirt = DirtySet(plan, before, opened.fresh, hashes)
     linked = _link_dirty_files(opened, dirt, imported)
     while not (others := linked.files_with_other_stars(before) & plan.bound.keys()) <= dirt.files:
         dirt.add(others, ())
         linked = _link_dirty_files(opened, dirt, imported)
     kept = AnalysisState(
+        imported=hashes,
         options=linked.options,
         files=linked.states,
         known=dirt.known,

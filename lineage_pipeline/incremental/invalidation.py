@@ -24,9 +24,15 @@ FileOpener = Callable[[str], CompiledFile]
 class DirtySet:
     """The files and objects of a plan to compute again; grows while schemas turn out to differ."""
 
-    def __init__(self, plan: Plan, before: AnalysisState, fresh: Iterable[str]) -> None:
-        """Start with new and changed files, and with what the plan changes for the others."""
+    def __init__(
+        self, plan: Plan, before: AnalysisState, fresh: Iterable[str], imported: Mapping[str, str] | None = None
+    ) -> None:
+        """Start with new and changed files, and with what the plan and the imports change for the others.
+
+        `imported` are the hashes of the imported schemas.
+        """
         self.plan = plan
+        self.imported = imported or {}
         self.before = before
         self.known: dict[str, ObjectEntry] = {**plan.objects, **plan.states}
         self.files: set[str] = set()
@@ -49,7 +55,8 @@ class DirtySet:
     def _changed_entries(self) -> Iterator[str]:
         for name, known in self.known.items():
             old = self.before.known.get(name)
-            if old is None or schema_key(old) != schema_key(known):
+            imports = (self.before.imported.get(known.imported), self.imported.get(known.imported))
+            if old is None or schema_key(old) != schema_key(known) or imports[0] != imports[1]:
                 yield name
 
     def _rebound_files(self) -> Iterator[str]:

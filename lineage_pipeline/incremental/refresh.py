@@ -10,7 +10,6 @@ from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, build
 from lineage_pipeline.discover.file_options import options_of_row
 from lineage_pipeline.engine.graph.statement_rows import build_statement_rows
 from lineage_pipeline.engine.link.rows import build_column_rows, build_constraint_rows, build_inferred_rows
-from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.incremental.analyze import FileEntry, IncrementalResult, update_analysis
 from lineage_pipeline.incremental.state import AnalysisState
 from lineage_pipeline.model.analysis import InputFile, SchemaImports, TableSchema
@@ -69,12 +68,35 @@ def refresh_lineage(
     kept: CachedLineage = EMPTY_SHELF,
 ) -> CachedLineage:
     """Analyze a discovery, starting from a stored analysis; unchanged files need only their stored texts."""
-    imported = hash_parts(sorted(given.schemas.items()))
-    before = AnalysisState.unpack(kept.before)
+    found = update_lineage(discovery, rules, given, compile_all, kept)
+    if found is not None:
+        return found
     texts = DiscoveredTexts(discovery, rules, kept.tables)
-    if before.imported != imported:
-        kept, before = EMPTY_SHELF, AnalysisState()
-    entries = [
+    with relax_garbage_collector():
+        tables, told = _analyze_all(_list_entries(discovery, rules), texts, given, compile_all)
+        return _build_lineage_file(texts, discovery, given, (tables, told, AnalysisState()))
+
+
+def update_lineage(
+    discovery: Discovery,
+    rules: DiscoveryRules,
+    given: SchemaImports,
+    compile_all: CompileAll,
+    kept: CachedLineage = EMPTY_SHELF,
+) -> CachedLineage | None:
+    """Analyze a discovery as far as it differs from a stored analysis; None where all edges are needed."""
+    texts = DiscoveredTexts(discovery, rules, kept.tables)
+    before = AnalysisState.unpack(kept.before)
+    with relax_garbage_collector():
+        done = update_analysis(_list_entries(discovery, rules), before, texts, given.schemas, compile_all)
+        if done is None:
+            return None
+        made = merge_tables(done, kept.tables, given.schemas), merge_findings(done), done.before
+        return _build_lineage_file(texts, discovery, given, made)
+
+
+def _list_entries(discovery: Discovery, rules: DiscoveryRules) -> list[FileEntry]:
+    return [
         FileEntry(
             path=file.path,
             source=file.source_hash,
@@ -85,32 +107,38 @@ def refresh_lineage(
         for file in discovery.files
         if is_analyzable(file)
     ]
-    with relax_garbage_collector():
-        done = update_analysis(entries, before, texts, given.schemas, compile_all)
-        if done is None:
-            tables, findings, after = _analyze_all(entries, texts, given, compile_all)
-        else:
-            tables, findings, after = merge_tables(done, kept.tables, given.schemas), merge_findings(done), done.before
-        tables |= {
+
+
+def _build_lineage_file(
+    texts: DiscoveredTexts,
+    discovery: Discovery,
+    given: SchemaImports,
+    made: "tuple[ArrowTables, Sequence[Diagnostic], AnalysisState]",
+) -> CachedLineage:
+    """The tables of an analysis with those of the discovery, and the state for the next one."""
+    tables, findings, after = made
+    return CachedLineage(
+        discovery.key,
+        tables
+        | {
             "snapshots": rows_to_plain_arrow("snapshots", (discovery.snapshot,)),
             "sql_files": rows_to_plain_arrow("sql_files", discovery.files),
             "sources": _merge_sources(discovery, texts),
             "diagnostics": rows_to_plain_arrow("diagnostics", (*discovery.diagnostics, *given.findings, *findings)),
-        }
-    return CachedLineage(
-        discovery.key, tables, msgspec.structs.replace(after, imported=imported if done else "").pack()
+        },
+        after.pack(),
     )
 
 
 def _analyze_all(
     entries: Sequence[FileEntry], texts: DiscoveredTexts, given: SchemaImports, compile_all: CompileAll
-) -> tuple[dict[str, pa.Table], Sequence[Diagnostic], AnalysisState]:
+) -> tuple[dict[str, pa.Table], Sequence[Diagnostic]]:
     """Analyze all files at once; the next analysis does so as well."""
     made = build_lineage(map(texts.input_file, entries), given.schemas, reach=False, compile_all=compile_all)
     tables = {
         name: rows_to_plain_arrow(name, getattr(made, name)) for name in made.__struct_fields__ if name != "diagnostics"
     }
-    return tables, made.diagnostics, AnalysisState()
+    return tables, made.diagnostics
 
 
 def _merge_sources(discovery: Discovery, texts: DiscoveredTexts) -> pa.Table:

@@ -27,11 +27,11 @@ class FileState(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class AnalysisState(msgspec.Struct, frozen=True):
     """The state of an analysis that the next one continues from.
 
-    `shapes` are the packed schemas of objects and of their states, each with whether it is temporary; `planned` are the
-    findings of the plan.
+    `imported` are the hashes of imported schemas; `shapes` are the packed schemas of objects and of their states, each
+    with whether it is temporary; `planned` are the findings of the plan.
     """
 
-    imported: str = ""
+    imported: dict[str, str] = {}
     options: tuple[Options, ...] = ()
     files: dict[str, FileState] = {}
     known: dict[str, ObjectEntry] = {}

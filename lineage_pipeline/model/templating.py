@@ -5,6 +5,9 @@ from typing import Any
 
 import msgspec
 
+PLACEHOLDER_PREFIX = "undefined_"
+"""Prefix of the identifiers that stand for names without a value: no real object should have one."""
+
 
 class RenderLimits(msgspec.Struct, frozen=True):
     """What a template may cost: steps are loop iterations and calls, output is counted in characters."""

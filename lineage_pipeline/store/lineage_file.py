@@ -87,7 +87,7 @@ class LineageFileTables:
 
 FORMAT_MEMBER, KEY_MEMBER, STATE_MEMBER = "format", "key", "before"
 
-CACHE_FORMAT_VERSION = b"2"
+CACHE_FORMAT_VERSION = b"3"
 """The format that is written; a file in another one is not read."""
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,8 @@ import pytest
 
 from lineage_pipeline.cli import lineage_cache, main, side_comparison
 from lineage_pipeline.discover.git.base_commit import CI_VARIABLES
+from lineage_pipeline.discover.git.repository import open_revision
+from lineage_pipeline.incremental.analyze import IncrementalResult, update_analysis
 from lineage_pipeline_tests.support.paths import ROOT
 
 ORDERS = "create table raw.orders (id int not null, note varchar(20));\n"
@@ -467,3 +470,53 @@ def test_two_commits_are_compared_once(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr() == first
     assert main([*check, "--dialect", "postgres", "--today", "2026-06-01"]) == 0
     assert len(list(Path().glob(".lineage/**/*.compared"))) == 2
+
+
+@pytest.mark.usefixtures("clone")
+def test_the_next_commit_continues_from_a_restored_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lineage_cache, "MIN_CACHED_FILES", 1)
+    git("checkout", "-q", "main")
+    catalog = {
+        "catalog.csv": "table,column,type\nraw.paid,id,int\n",
+        "lineage.toml": '[analysis]\nschemas = ["catalog.csv"]\n',
+    }
+    views = {f"views/v{number}.sql": f"create view mart.v{number} as select * from raw.paid;" for number in range(4)}
+    first = commit({**catalog, **views, "wide.sql": "create view mart.wide as select * from mart.v1;"}, "first")
+    second = commit({"views/v1.sql": "create view mart.v1 as select id, id + 1 as next from raw.paid;"}, "second")
+    third = commit({"catalog.csv": catalog["catalog.csv"] + "raw.paid,note,text\n"}, "third")
+    check = ["check", "--exact-base", "--exit-zero", "--format", "json"]
+    assert main([*check, "--base", first, "--head", second]) == 0
+    capsys.readouterr()
+    # Another machine, which has the folder that the first one kept and nothing else of it.
+    restored = tmp_path / "machine" / "shop"
+    git("clone", "-q", ".", str(restored))
+    shutil.copytree(Path(".lineage/warehouse/_cache"), restored / ".lineage/warehouse/_cache")
+    shutil.rmtree(restored / ".lineage/warehouse/_cache/comparisons")
+    monkeypatch.chdir(restored)
+    monkeypatch.setenv("LINEAGE_CACHE", "false")
+    assert main([*check, "--base", second, "--head", third]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    monkeypatch.delenv("LINEAGE_CACHE")
+    linked: list[set[str]] = []
+
+    def watched(*given: object) -> IncrementalResult | None:
+        done = update_analysis(*given)  # type: ignore[arg-type]
+        linked.append(set(done.made) if done is not None else {"everything"})
+        return done
+
+    monkeypatch.setattr("lineage_pipeline.incremental.refresh.update_analysis", watched)
+    opened: list[str] = []
+
+    def opening(top: Path, revision: str, *given: object, **named: object) -> object:
+        opened.append(revision)
+        return open_revision(top, revision, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("lineage_pipeline.discover.git.repository.open_revision", opening)
+    assert main([*check, "--base", second, "--head", third]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert {**again, "base": "", "head": ""} == {**plain, "base": "", "head": ""}
+    assert len(again["changes"]) > 3
+    assert opened == [third]
+    assert linked == [{f"views/v{number}.sql" for number in range(4)}]  # the base is as it was kept

@@ -35,6 +35,7 @@ MIRRORED = {
     "EXP002": ("EXP002", "EXP004"),
     "EXP004": ("EXP002", "EXP004"),
     "EXP006": ("EXP001", "EXP006"),
+    "SRC001": ("SRC001", "SRC002"),
     "SRC002": ("SRC001", "SRC002", "ROW003", "ROW006"),
 }
 """Rules that turn into others when base and head change places; the rest turn into themselves."""

@@ -27,7 +27,8 @@ FILES |= {f"tables/t{number}.sql": f"create table t{number} (a int, b int);" for
 FILES |= {"wide.sql": "create view wide as select v1.a, v2.b from v1 join v2 on v1.a = v2.a;"}
 FILES |= {f"twice/d{number}.sql": "create table d (a int);" for number in (1, 2)}
 FILES |= {"lines.sql": "create view l1 as select a from t9; create view l2 as select b from t9 where a > 0;"}
-FILES |= {"lineage.toml": '[analysis]\ndialect = "postgres"\n'}
+FILES |= {"lineage.toml": '[analysis]\ndialect = "postgres"\nschemas = ["catalog.csv"]\n'}
+FILES |= {"catalog.csv": "table,column,type\nt8,a,int\nt8,b,int\nt2,a,bigint\n"}
 
 EDITS: dict[str, Callable[[Path], object]] = {
     "a column more": lambda at: write({"tables/t1.sql": "create table t1 (a int, b int, c int);"}, at),
@@ -51,6 +52,8 @@ EDITS: dict[str, Callable[[Path], object]] = {
     "a dbt project": lambda at: write({"dbt_project.yml": "name: it\nmodel-paths: [views]\n"}, at),
     "ignored": lambda at: write({".gitignore": "v1*.sql"}, at),
     "owners": lambda at: write({"CODEOWNERS": "*.sql @us"}, at),
+    "an imported column more": lambda at: write({"catalog.csv": FILES["catalog.csv"] + "t8,c,date\n"}, at),
+    "an import that yields to nothing": lambda at: write({"catalog.csv": "table,column,type\nt9,a,int\n"}, at),
     "settings": lambda at: write({"lineage.toml": FILES["lineage.toml"] + 'default_schema = "s"\n'}, at),
     "few are left": lambda at: shutil.rmtree(at / "views"),
 }

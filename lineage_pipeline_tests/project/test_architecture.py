@@ -50,7 +50,6 @@ ROWS = (
 """Packages of rows: one module a verb, dialect, reader, rule, statement or format, however small."""
 
 SMALL_APART = {
-    "cli/comparison_cache.py": "what is kept of a comparison is no part of comparing",
     "cli/command_tree.py": "the tree of commands has nothing to do with the shells that complete them",
     "cli/statement_flows.py": "the rows of a flow are no part of reading arguments",
     "config/file_manifest.py": "a manifest of files is a format of its own",

@@ -191,6 +191,7 @@ class Runner:
             **{f"inputs.{name}": value for name, value in self.inputs.items()},
             **{f"steps.check.outputs.{name}": value for name, value in self.outputs.items()},
             "inputs.token": "secret",
+            "runner.temp": self.environ["RUNNER_TEMP"],
             "github.event.pull_request.number": "7",
             "github.event.pull_request.head.sha || github.sha": "abc",
         }
@@ -291,6 +292,20 @@ def test_the_action_does_what_its_inputs_say(
     assert ("\n::error " in runner.printed) is (branch == "breaking" and code < 2 and "annotations" not in inputs)
     assert ("::warning::The comment could not be written" in runner.printed) is bool(refuses)
     assert not list(runner.folder.rglob("pwned"))
+
+
+def test_the_next_run_finds_what_this_one_kept() -> None:
+    steps = ACTION["runs"]["steps"]
+    (cache,) = (step for step in steps if "actions/cache@" in step.get("uses", ""))
+    (check,) = (step for step in steps if step.get("id") == "check")
+    assert steps.index(cache) < steps.index(check)
+    assert cache["with"]["path"] == f"{check['env']['LINEAGE_WAREHOUSE']}/_cache"
+    # A key that is new for every run is saved every time, and the start of it finds the last one.
+    assert cache["with"]["key"].startswith(cache["with"]["restore-keys"])
+    assert "github.run_id" in cache["with"]["key"]
+    (kept,) = GITLAB["cache"]["paths"]
+    assert f"$CI_PROJECT_DIR/{kept}" == f"{GITLAB['variables']['LINEAGE_WAREHOUSE']}/_cache/"
+    assert all("[cache]" in text for text in (str(steps), GITLAB["variables"]["LINEAGE_PACKAGE"]))
 
 
 # ── GitLab and pre-commit ────────────────────────────────────────────────────────────────────────────────────────

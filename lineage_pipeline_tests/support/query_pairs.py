@@ -35,6 +35,18 @@ class Filter(msgspec.Struct, frozen=True):
     values: tuple[int, ...]
 
 
+class WrittenQuery(msgspec.Struct, frozen=True):
+    """A query, and the views that it reads, each with its query."""
+
+    views: tuple[tuple[str, str], ...]
+    text: str
+
+    @property
+    def script(self) -> str:
+        """The statements that make the views."""
+        return " ".join(f"create view {name} as {query};" for name, query in self.views)
+
+
 class Meaning(msgspec.Struct, frozen=True):
     """What a query asks for: joins over t, filters, and how rows become outputs."""
 
@@ -116,7 +128,7 @@ class Writer:
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
-        self.ctes: list[str] = []
+        self.ctes: list[tuple[str, str]] = []
         self.count = 0
 
     def flip(self, share: float = 0.5) -> bool:
@@ -126,15 +138,18 @@ class Writer:
         self.count += 1
         return f"{stem}{self.count}_{self.chance.randint(0, 9)}"
 
-    def write(self, meaning: Meaning) -> str:
+    def write(self, meaning: Meaning) -> WrittenQuery:
+        """The query; the first of its CTEs may be views of their own."""
         query = self.query(meaning)
         if self.flip(0.3):
             name = self.name("q")
-            self.ctes.append(f"{name} as ({query})")
+            self.ctes.append((name, query))
             query = f"select * from {name}"
         elif self.flip(0.2):
             query = f"select * from ({query}) as {self.name('q')}"
-        return f"with {', '.join(self.ctes)} {query}" if self.ctes else query
+        apart = self.chance.randint(0, len(self.ctes)) if self.flip(0.3) else 0
+        inner = ", ".join(f"{name} as ({text})" for name, text in self.ctes[apart:])
+        return WrittenQuery(tuple(self.ctes[:apart]), f"with {inner} {query}" if inner else query)
 
     def query(self, meaning: Meaning) -> str:
         if meaning.mode == "union":
@@ -238,7 +253,9 @@ class Writer:
                 else:
                     on.append(self.condition(join.extra, f"{aliases[join.table]}."))
             self.chance.shuffle(on)
-            part = (self.source(join.table, aliases[join.table], own), join.kind, " and ".join(on))
+            merged = len(meaning.joins) == len(on) == 1 and join.column == "a" and self.flip()
+            clause = "using (a)" if merged else f"on {' and '.join(on)}"
+            part = (self.source(join.table, aliases[join.table], own), join.kind, clause)
             (left if join.kind == "left join" else parts).append(part)
         self.chance.shuffle(left)
         text = self.join_parts(parts, left, conditions)
@@ -248,8 +265,8 @@ class Writer:
     def join_parts(
         self, parts: list[tuple[str, str, str]], left: list[tuple[str, str, str]], conditions: list[str]
     ) -> str:
-        if len(parts) == 2 and not left and self.flip(0.4):  # noqa: PLR2004
-            conditions.append(parts[1][2])
+        if len(parts) == 2 and not left and parts[1][2].startswith("on ") and self.flip(0.4):  # noqa: PLR2004
+            conditions.append(parts[1][2].removeprefix("on "))
             sources = [parts[0][0], parts[1][0]]
             self.chance.shuffle(sources)
             return ", ".join(sources)
@@ -260,7 +277,7 @@ class Writer:
             head, rest = rest[: len(parts) - 1], rest[len(parts) - 1 :]
             order = [*rest, *head] if parts[0][1] == "" and self.flip() and len(parts) == 1 else [*head, *rest]
             rest = order
-        return " ".join([parts[0][0], *(f"{kind} {source} on {on}" for source, kind, on in rest)])
+        return " ".join([parts[0][0], *(f"{kind} {source} {clause}" for source, kind, clause in rest)])
 
     def source(self, table: str, alias: str, own: Sequence[str]) -> str:
         where = f" where {' and '.join(own)}" if own else ""
@@ -270,7 +287,7 @@ class Writer:
         query = f"select {listed} from {table}{where}"
         if self.flip():
             name = self.name("c")
-            self.ctes.append(f"{name} as ({query})")
+            self.ctes.append((name, query))
             return f"{name} as {alias}"
         return f"({query}) as {alias}"
 

@@ -20,7 +20,6 @@ from lineage_pipeline.discover.schemas.dbt_artifacts import collect_owners, coll
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable
 from lineage_pipeline.discover.schemas.normalize import normalize_tables
 from lineage_pipeline.discover.templating.protocol import Template
-from lineage_pipeline.discover.templating.undefined import PLACEHOLDER_PREFIX
 from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
 from lineage_pipeline.engine.link.schema_registry import SchemaRegistry
@@ -29,6 +28,7 @@ from lineage_pipeline.model.analysis import Options, TableSchema
 from lineage_pipeline.model.enums import ObjectKind
 from lineage_pipeline.model.plan import NameBindings
 from lineage_pipeline.model.tables import Constraint
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 from lineage_pipeline.sandbox.compiling import compile_text
 
 KEYED_MATERIALIZATIONS = frozenset({"incremental", "snapshot"})

@@ -9,10 +9,7 @@ from typing import Any, Protocol
 from jinja2 import Undefined
 
 from lineage_pipeline.discover.templating.protocol import Problem
-
-PLACEHOLDER_PREFIX = "undefined_"
-"""Prefix of placeholder identifiers: no real object should have one."""
-
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 JINJA_CALL_ATTRIBUTES = frozenset({"unsafe_callable", "alters_data", "jinja_pass_arg"})
 """Attributes that Jinja looks up on whatever is called."""

@@ -8,11 +8,12 @@ from operator import attrgetter
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement
+from lineage_pipeline.engine.compile.tokens import STRING_TOKENS
 from lineage_pipeline.model import ir
 
 _TOKEN_TEXT = attrgetter("text")
 _STRING = TokenType.STRING
-_CASE_SENSITIVE_TOKENS = (_STRING, TokenType.IDENTIFIER)
+_CASE_SENSITIVE_TOKENS = STRING_TOKENS | {TokenType.IDENTIFIER}
 
 
 def compute_fingerprint(piece: RawStatement, text: str) -> str:

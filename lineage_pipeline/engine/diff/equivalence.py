@@ -22,6 +22,14 @@ NULL_SKIPPING_AGGREGATES = frozenset("sum avg min max count".split())
 """Aggregates that skip NULL, so that FILTER equals a CASE without ELSE."""
 
 
+def drop_national_prefixes(text: str) -> str:
+    """T-SQL: the letters of ASCII are the same in `N'x'` and `'x'`."""
+    return _NATIONAL_STRING.sub(r"\1", text) if "national(" in text else text
+
+
+_NATIONAL_STRING = re.compile(r"\bnational\(('[\x00-&(-\x7f]*')\)")
+
+
 def normalize_filter(text: str) -> str:
     """A filter, one condition a line, with every IN over a query written as EXISTS."""
     if "in(" not in text and "exists(" not in text:

@@ -277,6 +277,13 @@ def _tested_for_null(condition: Expr) -> Expr | None:
     return None
 
 
+def _normalize_national(op: str, args: tuple[Expr, ...], traits: int) -> Expr:
+    """T-SQL: the letters of ASCII are the same in `N'x'` and `'x'`."""
+    if len(args) == 1 and args[0][:2] == ("l", "string") and args[0][2].isascii():
+        return args[0]
+    return ("c", op, args, traits)
+
+
 _CALL_FORMS: dict[str, Callable[[str, tuple[Expr, ...], int], Expr]] = {
     "AND": _normalize_junction,
     "OR": _normalize_junction,
@@ -287,6 +294,7 @@ _CALL_FORMS: dict[str, Callable[[str, tuple[Expr, ...], int], Expr]] = {
     "NULLIF": _normalize_nullif,
     "COUNT": _normalize_count,
     "FILTER": _normalize_filter,
+    "NATIONAL": _normalize_national,
 }
 """Operators that can be written in more than one way."""
 

@@ -1,7 +1,7 @@
 """LineageIndex: the rows of one lineage by object, column and statement, built once and used by every rule."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -87,10 +87,8 @@ class LineageIndex(msgspec.Struct, frozen=True):
         return WRITTEN if self.bodies.get(name) or self.makers.get(name) else NAMED
 
     def _is_passing_query(self, row: ObjectRow) -> bool:
-        """Say whether an object is a query that reads nothing, or one in a program: it is edited with its reader."""
-        if row.kind is not ObjectKind.QUERY:
-            return False
-        return not self.sources(row.object) or (row.path or "").lower().endswith(PROGRAM_ENDINGS)
+        """Say whether an object is a query in a program: it is edited with its reader."""
+        return row.kind is ObjectKind.QUERY and (row.path or "").lower().endswith(PROGRAM_ENDINGS)
 
     def is_temporary(self, name: str) -> bool:
         """Say whether an object is temporary."""
@@ -162,7 +160,8 @@ def build_index(lineage: LineageTables) -> LineageIndex:
     """Index the rows of a lineage."""
     statements = {(row.path, row.ordinal): row for row in lineage.statements}
     routines = {row.object for row in lineage.objects if row.kind in ROUTINES}
-    objects = {row.object: row for row in lineage.objects}
+    makers = _statements_by_object(lineage, (Role.DEFINE, Role.ALTER, Role.WRITE))
+    objects = {row.object: _with_lasting(row, makers.get(row.object, ()), statements) for row in lineage.objects}
     columns: dict[str, dict[str, Column]] = defaultdict(dict)
     parameters: dict[str, list[Column]] = defaultdict(list)
     for column in sorted(lineage.columns, key=lambda column: (column.object, column.ordinal)):
@@ -173,8 +172,7 @@ def build_index(lineage: LineageTables) -> LineageIndex:
     constraints: dict[str, list[Constraint]] = defaultdict(list)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
-    makers = _statements_by_object(lineage, (Role.DEFINE, Role.ALTER, Role.WRITE))
-    passing = {row.object for row in lineage.objects if row.temporary}
+    passing = {row.object for row in objects.values() if row.temporary}
     return LineageIndex(
         lineage=lineage,
         objects=objects,
@@ -200,6 +198,20 @@ def build_index(lineage: LineageTables) -> LineageIndex:
             if facet.name == DECLARATION and facet.span
         },
     )
+
+
+def _with_lasting(
+    row: ObjectRow, makers: Iterable[StatementKey], statements: Mapping[StatementKey, StatementRow]
+) -> ObjectRow:
+    """An object; a name that a client fills in (`${table}`) is no variable of a script, and what it means lasts."""
+    if not row.temporary or not is_filled_in(row) or any(statements[place].kind == "DECLARE" for place in makers):
+        return row
+    return msgspec.structs.replace(row, temporary=False)
+
+
+def is_filled_in(row: ObjectRow) -> bool:
+    """Say whether a name belongs to a file and begins like a variable."""
+    return row.name.startswith(PARAMETER_PREFIX) and row.schema.startswith('"')
 
 
 def _statements_by_file(statements: Iterable[StatementRow]) -> dict[str, list[StatementRow]]:

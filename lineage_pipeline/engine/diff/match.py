@@ -10,6 +10,7 @@ import msgspec
 from lineage_pipeline.engine.diff.equivalence import (
     FILTER_FACET,
     JOIN_FACET,
+    drop_national_prefixes,
     has_existence_join,
     has_same_branches,
     has_same_conditions,
@@ -349,6 +350,7 @@ def _normalized_texts(body: StatementBody, names: RenamedNames) -> StatementText
 
 def _normalize_facet(name: str, text: str) -> str:
     """A facet text in a single form for equivalent ones."""
+    text = drop_national_prefixes(text)
     if name == PROJECTION_FACET:
         return normalize_projection(text)
     return normalize_filter(text) if name == FILTER_FACET else text
@@ -408,21 +410,36 @@ def _find_swap(
     old: tuple[StatementBody, StatementTexts],
     new: tuple[StatementBody, StatementTexts],
 ) -> tuple[str, str] | None:
-    """The only source that left and the only one that came, when no other columns are taken from it."""
+    """The only source that left and the only one that came, when most of its columns are taken under the same names.
+
+    Columns that one side alone puts out do not count.
+    """
     before, after = list_sources(old[1]), list_sources(new[1])
     gone, came = [one for one in before if one not in after], [one for one in after if one not in before]
     if len(gone) != 1 or len(came) != 1:
         return None
     if base.last_name(gone[0]) == head.last_name(came[0]):  # the same table under another schema or database
         return gone[0], came[0]
-    taken, now = _taken_columns(base, old[0], name, gone[0]), _taken_columns(head, new[0], name, came[0])
-    return (gone[0], came[0]) if now == taken or (now and now < taken) else None
+    shared = {*base.columns.get(name, ()), *head.columns.get(name, ())}
+    if base.columns.get(name) and head.columns.get(name):
+        shared = base.columns[name].keys() & head.columns[name].keys()
+    taken, now = (
+        _taken_columns(side, body[0], name, source, shared)
+        for side, body, source in ((base, old, gone[0]), (head, new, came[0]))
+    )
+    if not now and taken:
+        return None
+    return (gone[0], came[0]) if now <= taken or 2 * len(taken & now) > len(taken) else None
 
 
-def _taken_columns(side: LineageIndex, body: StatementBody, name: str, source: str) -> set[str]:
-    """The columns that a statement takes from one source."""
+def _taken_columns(side: LineageIndex, body: StatementBody, name: str, source: str, into: Set[str]) -> set[str]:
+    """The columns that a statement takes from one source into some columns of an object."""
     edges = side.edges_at.get(body.place, ())
-    return {edge.from_column for edge in edges if edge.from_object == source and edge.to_object == name}
+    return {
+        edge.from_column
+        for edge in edges
+        if edge.from_object == source and edge.to_object == name and edge.to_column in into
+    }
 
 
 def list_sources(texts: StatementTexts) -> tuple[str, ...]:

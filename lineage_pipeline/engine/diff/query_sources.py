@@ -1,6 +1,6 @@
 """Which sources an expression names, inside its queries, too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -39,3 +39,26 @@ def find_crossed_sources(query: str) -> frozenset[str]:
         for source, (side, on) in list(zip(sources, joins, strict=True))[1:]
     ]
     return frozenset(source[1] for source, side, on in joined if source[0] == "t" and side in ("", "cross") and not on)
+
+
+def list_row_groups(query: str) -> list[Any]:
+    """The keys of each grouped query on the way to the rows of a statement, as its plans have them.
+
+    A query that is joined to the first source of another one is not on the way: its groups are not those rows.
+    """
+    plans = [msgspec.json.decode(plan) for plan in query.splitlines()]
+    return [group for nodes in plans for group in _iter_row_groups(nodes, nodes[-1])]
+
+
+def _iter_row_groups(nodes: Sequence[Any], body: Sequence[Any]) -> Iterator[Any]:
+    leading: Sequence[Any] = ()
+    if body[0] == "S":
+        sources, group, distinct = body[1], body[5], body[10]
+        yield from ([group, distinct] for _ in [0] if group or distinct)
+        leading = [source[1] for source in sources[:1] if source[0] == "q"]
+    elif body[0] == "A":
+        leading = [body[2]]
+    elif body[0] == "U":
+        leading = body[3]
+    for _, index in leading:
+        yield from _iter_row_groups(nodes, nodes[index])

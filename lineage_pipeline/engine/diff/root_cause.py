@@ -9,11 +9,15 @@ from lineage_pipeline.engine.diff.finding import ChangeFinding, finding_order
 from lineage_pipeline.engine.diff.index import PROJECTION_FACET
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.policy import rank_severity
+from lineage_pipeline.engine.diff.rules.row_set import JOINED_QUERY
 from lineage_pipeline.engine.diff.rules.write_mode import find_load
-from lineage_pipeline.model.enums import Confidence
+from lineage_pipeline.model.enums import Confidence, Severity
 
 FindingsByColumn = Mapping[tuple[str, str | None], Sequence[ChangeFinding]]
 """All findings by object and column."""
+
+SwappedInputs = tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]
+"""The columns that only the base reads for a value, and those that only the head does."""
 
 CauseSearch = Callable[[LineagePair, ChangeFinding, FindingsByColumn], Iterable[ChangeFinding]]
 
@@ -134,6 +138,23 @@ def _find_same_join(pair: LineagePair, finding: ChangeFinding, found: FindingsBy
     ]
 
 
+def _find_joined_groups(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The join with a query that came or went with groups of its own."""
+    if finding.severity is Severity.BREAKING:
+        return ()
+    return [one for one in _find_same_object(pair, finding, found) if JOINED_QUERY in (one.after or one.before or "")]
+
+
+def _find_regrouping(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The other grouping that makes a key of what was aggregated, or the other way round."""
+
+    def is_regrouped(one: ChangeFinding) -> bool:
+        keys = (finding.before in (one.before or "").splitlines(), finding.after in (one.after or "").splitlines())
+        return keys[0] != keys[1]
+
+    return filter(is_regrouped, _find_same_object(pair, finding, found))
+
+
 def _drop_conditions(finding: ChangeFinding) -> tuple[str, str]:
     """The joins before and after, without what they join by."""
     return (finding.before or "").partition(" ON ")[0], (finding.after or "").partition(" ON ")[0]
@@ -225,32 +246,51 @@ def _find_twins(pair: LineagePair, finding: ChangeFinding, found: FindingsByColu
     return [one for one in twins if (one.before, one.after) == (finding.before, finding.after)]
 
 
+def _find_swapped_source(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """Another source in the place of the one that a column came from."""
+    read = {edge.from_object for edge in pair.base.inputs(finding.object, finding.column or "")}
+    return [one for one in _find_same_object(pair, finding, found) if one.before in read]
+
+
 def _find_same_swap(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
-    """Earlier columns of the object whose inputs were replaced by the same others: `min(a)` and `max(a)`."""
+    """Earlier columns whose inputs were replaced alike: `min(a)` and `max(a)`, or all that came from another source."""
     swapped = _find_swapped_inputs(pair, finding)
     if not all(swapped):
         return ()
+    replaced = _find_replaced_sources(pair, finding.object, swapped)
     beside = (
         one for name in pair.head.columns.get(finding.object, {}) for one in found.get((finding.object, name), ())
     )
+
+    def is_same(other: SwappedInputs) -> bool:
+        return other == swapped or bool(replaced) and _find_replaced_sources(pair, finding.object, other) == replaced
+
     return [
         one
         for one in beside
         if one.rule == finding.rule
         and finding_order(one) < finding_order(finding)
-        and _find_swapped_inputs(pair, one) == swapped
+        and is_same(_find_swapped_inputs(pair, one))
     ]
 
 
-def _find_swapped_inputs(
-    pair: LineagePair, finding: ChangeFinding
-) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+def _find_swapped_inputs(pair: LineagePair, finding: ChangeFinding) -> SwappedInputs:
     """The columns that only the base reads for a value, and those that only the head does."""
     before, after = (
         {(edge.from_object, edge.from_column) for edge in side.inputs(finding.object, finding.column or "")}
         for side in (pair.base, pair.head)
     )
     return frozenset(before - after), frozenset(after - before)
+
+
+def _find_replaced_sources(
+    pair: LineagePair, name: str, swapped: SwappedInputs
+) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The sources of some inputs that an object no longer reads, and those that it reads now; None where it had one."""
+    gone, came = (frozenset(source for source, _ in inputs) for inputs in swapped)
+    if gone & set(pair.head.sources(name)) or came & set(pair.base.sources(name)):
+        return None
+    return gone, came
 
 
 def _find_all_inputs(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
@@ -309,6 +349,7 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("ROW004", _find_moved_condition, ("ROW001", "ROW002", "ROW003", "ROW009")),
     ("EXP", _find_changed_branches, ("ROW006",)),
     ("EXP", _find_changed_arms, ("ROW009",)),
+    ("EXP003", _find_regrouping, ("ROW005",)),
     ("COL003", _find_same_column, ("NUL003",)),
     ("SRC001", _find_same_object, ("ANL003",)),
     ("CON001", _find_other_load, ("ROW009",)),
@@ -316,10 +357,12 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("SRC", _find_source_changes, ("OBJ008",)),
     ("EXP002", _find_all_inputs, ("OBJ008",)),
     ("EXP", _find_twins, ("EXP",)),
+    ("EXP002", _find_swapped_source, ("SRC001",)),
     ("EXP002", _find_same_swap, ("EXP002",)),
     ("SRC002", _find_unedited_sources, ("OBJ003",)),
     ("TYP006", _find_same_object, ("ANL003", "SRC002", "CON002")),
     ("ROW003", _find_same_object, ("ROW009",)),
+    ("ROW005", _find_joined_groups, ("ROW003",)),
     ("ROW00", _find_same_join, ("ROW001", "ROW003")),
     ("TYP", _find_same_object, ("COL005",)),
     ("TYP006", _find_learned_type, ("COL003", "COL004")),

@@ -82,8 +82,14 @@ LOSSY_FAMILIES = frozenset({frozenset({"float", "decimal"})})
 _SPELLING = re.compile(r"^(?P<name>[^(<]+?)\s*(?:\((?P<sizes>[\w\s,]*)\)\s*(?P<rest>[^()]*))?$")
 
 
+_WRAPPER = re.compile(r"\s*(?:NULLABLE|LOWCARDINALITY)\s*\((.*)\)\s*", re.IGNORECASE | re.DOTALL)
+"""ClickHouse: NULL is said of the column, and a dictionary of values is only how they are stored."""
+
+
 def parse_comparable_type(text: str) -> ComparableType:
     """Parse a type; an unknown one is a family of its own."""
+    while wrapped := _WRAPPER.fullmatch(text):
+        text = wrapped[1]
     match = _SPELLING.match(" ".join(text.upper().split()))
     if match is None:
         return ComparableType(text.upper(), 0)

@@ -50,7 +50,10 @@ class QueryName(msgspec.Struct, frozen=True):
 
 
 class QueryFile(msgspec.Struct, frozen=True):
-    """A file with bare queries: their ordinals, their declared names, and what completes the names of its path."""
+    """A file with bare queries: their ordinals, their declared names, and what completes the names of its path.
+
+    It `changes` something itself where a query writes, or where a statement beside them defines what lasts.
+    """
 
     path: str
     space: Namespace
@@ -81,7 +84,8 @@ def list_query_files(
                     patterns=patterns,
                     ordinals=tuple(ordinal for ordinal, *_ in bare),
                     titles=tuple((face.title, face.titles_table) for _, face, *_ in bare),
-                    changes=any(face.writes for _, face, *_ in bare),
+                    changes=any(face.writes for _, face, *_ in bare)
+                    or any(face.defines is not None and not face.temporary for _, face, *_ in steps),
                 )
             )
     return found

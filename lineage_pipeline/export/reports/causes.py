@@ -60,6 +60,9 @@ ONE_SIDED_RULES = ("ROW", "CON", "SRC", "NUL", "COL008")
 LONGEST_DIFFERENCE = 80
 """Characters of before and after that fit into a line."""
 
+MOST_NAMED_COLUMNS = 4
+"""Columns that the heading of an entry names."""
+
 LONGEST_PATH = 500
 """Longer paths get no link: it would fill a comment."""
 
@@ -111,9 +114,11 @@ class RootCause(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the changed column or object, or the columns where there are several."""
+        """Return the changed column or object, or the first columns where there are several."""
         if len(self.columns) > 1:
-            return f"{self.change.object} ({', '.join(self.columns)})"
+            left = len(self.columns) - MOST_NAMED_COLUMNS
+            named = self.columns[:MOST_NAMED_COLUMNS] if left > 1 else self.columns
+            return f"{self.change.object} ({', '.join(named)}{f' and {left} more' if left > 1 else ''})"
         return qualify_column(self.change.object, self.change.column)
 
     @property
@@ -177,7 +182,7 @@ def merge_columns(found: Iterable[RootCause]) -> list[RootCause]:
 
 
 def _merge_causes(cause: RootCause, other: RootCause) -> RootCause:
-    columns = dict.fromkeys((*(cause.columns or (cause.change.column,)), other.change.column))
+    columns = dict.fromkeys(column for one in (cause, other) for column in (one.columns or (one.change.column,)))
     return msgspec.structs.replace(
         cause,
         columns=tuple(filter(None, columns)),
@@ -332,11 +337,14 @@ def build_cause(
     ]
     direct = {(reader.object, reader.column) for reader in readers}
     own = [one for one in following if one.object == root.object and (one.object, one.column) not in direct]
+    columns = [one for one in following if _is_same_edit(root, one)]
+    own = [one for one in own if one not in columns]
     further = [
         reader
         for reader in _indirect_readers(list(known.values()))
         if reader.object != root.object and (reader.object, reader.column) not in direct
     ]
+    beside = {(one.object, one.column) for one in columns}
     hurt = [reader for reader in further if reader.effective is None or reader.effective in HARMFUL_SEVERITIES]
     return RootCause(
         change=root,
@@ -344,11 +352,18 @@ def build_cause(
         meaning=rule.meaning if rule else "",
         remedy=rule.remedy if rule else "",
         alongside=tuple(map(_reader_of_change, own)),
-        readers=tuple(readers),
+        readers=tuple(reader for reader in readers if (reader.object, reader.column) not in beside),
         further=tuple(sorted(hurt, key=lambda reader: SEVERITY_RANKS[reader.effective or Severity.INFO])),
         unhurt=len(further) - len(hurt),
         waived=_describe_waiver(root.waiver, waivers),
+        columns=tuple(dict.fromkeys(filter(None, (root.column, *(one.column for one in columns))))) if columns else (),
     )
+
+
+def _is_same_edit(root: Change, other: Change) -> bool:
+    """Say whether the same happened to another column of the changed object."""
+    same = (other.object, other.rule, other.effective) == (root.object, root.rule, root.effective)
+    return same and None not in (root.column, other.column)
 
 
 def _gravest_by_column(following: Sequence[Change]) -> dict[tuple[str, str | None], Change]:

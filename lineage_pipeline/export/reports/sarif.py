@@ -7,7 +7,7 @@ from lineage_pipeline import __version__
 from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export.documents.lineage_json import dump_json
 from lineage_pipeline.export.escaping import escape_one_line, escape_sarif_message, quote_path
-from lineage_pipeline.export.reports.causes import RootCause, collect_causes, select_near_findings
+from lineage_pipeline.export.reports.causes import RootCause, collect_causes, qualify_column, select_near_findings
 from lineage_pipeline.export.reports.singleline import describe_cause
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
 from lineage_pipeline.model.enums import Level, Severity
@@ -71,7 +71,10 @@ _RULE_INDEXES = {rule.id: index for index, rule in enumerate(RULES)}
 
 def _build_result(cause: RootCause) -> Row:
     change = cause.change
-    logical = {"fullyQualifiedName": cause.name, "kind": "object" if change.column is None else "member"}
+    logical = {
+        "fullyQualifiedName": qualify_column(change.object, change.column),
+        "kind": "object" if change.column is None else "member",
+    }
     result: Row = {
         "ruleId": change.rule,
         **({"ruleIndex": _RULE_INDEXES[change.rule]} if change.rule in _RULE_INDEXES else {}),

@@ -373,6 +373,8 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr], ir.Expr]]
     exp.JSONValue: structs.compile_document_path,
     exp.Lambda: compile_lambda,
     exp.Literal: compile_literal,
+    exp.RawString: lambda context, node: ir.Literal("string", str(node.this)),
+    exp.Heredoc: lambda context, node: ir.Literal("string", str(node.this)),
     exp.Null: lambda context, node: NULL_LITERAL,
     exp.Nvl2: compile_nvl2,
     exp.Order: compile_order,

@@ -1,6 +1,7 @@
 """Data types in the spelling of the dialect, and the result types that sqlglot knows for functions."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -65,6 +66,7 @@ def _drop_member_constraints(node: exp.Expr) -> exp.Expr:
     return plain
 
 
+@lru_cache(maxsize=1 << 12)  # schemas repeat few types thousands of times
 @silence_sqlglot()
 def parse_type(text: str, dialect: str) -> str:
     """A type given as text, in the spelling of its dialect; "" if it is nested too deeply."""

@@ -101,6 +101,10 @@ def compile_subquery_expression(context: CompileContext, node: exp.Expr, mode: s
     return ir.Sub(mode, context.compile_query(context, node), args)
 
 
+QUOTED_CONSTANTS = (exp.National, exp.ByteString, exp.UnicodeString)
+"""Constants with a prefix, whose text is no keyword: its letters count as they are written."""
+
+
 def compile_generic_call(context: CompileContext, node: exp.Expr) -> ir.Expr:
     """An operator or function without a compiler of its own."""
     if node is None:  # the parser fills a list with nothing where an argument is broken
@@ -121,5 +125,5 @@ def compile_generic_call(context: CompileContext, node: exp.Expr) -> ir.Expr:
         elif value is True:
             op = f"{op}:{key}"
         else:
-            args.append(ir.Literal("word", str(value)))
+            args.append(ir.Literal("string" if isinstance(node, QUOTED_CONSTANTS) else "word", str(value)))
     return ir.Call(op, tuple(args), known.traits, known.result)

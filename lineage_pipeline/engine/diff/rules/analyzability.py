@@ -10,6 +10,7 @@ from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.struct_fields import find_missing_fields
 from lineage_pipeline.model.enums import Confidence, Level, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Diagnostic, Span, StatementRow
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 AMBIGUOUS, GUESSED = "AMBIGUOUS_COLUMN", "guessed"
 
@@ -24,6 +25,9 @@ UNREADABLE_CODES = frozenset({"PARSE_ERROR", "TEMPLATE_ERROR", "ENCODING_ERROR"}
 
 LOSING_CODES = UNREADABLE_CODES | {"UNSUPPORTED_SYNTAX", "INTERNAL_ERROR", "LIMIT_EXCEEDED"}
 """Codes that explain why what a file defined is gone."""
+
+STAR_CODE = "APPROXIMATE_LINEAGE"
+"""The code of a star that is not expanded."""
 
 CYCLE_CODES = frozenset({"DEPENDENCY_CYCLE"})
 
@@ -43,12 +47,20 @@ def became_approximate(pair: LineagePair) -> Iterator[ChangeFinding]:
             continue  # told as a missing source
         if one.code == AMBIGUOUS and (find_new_owners(pair, one) or _ambiguity_key(one) in torn):
             continue  # told as the addition of a column, or as approximate as the names beside it were
+        if one.code == STAR_CODE and _count_stars(pair.head, name) <= _count_stars(pair.base, name):
+            continue  # a star over something else that nobody knows
         if name not in pair.added and not _names_removed_column(pair, one, name):
             told.add(name)
             yield _unknown_finding("ANL001", name, one.message, one)
     for name in pair.common:
         if pair.head.objects[name].open and not pair.base.objects[name].open and name not in told:
             yield _unknown_finding("ANL001", name, "some of its columns are not known", None)
+
+
+def _count_stars(side: LineageIndex, name: str) -> int:
+    """How many stars of an object's statements are not expanded."""
+    stars = (one for one in side.lineage.diagnostics if one.code == STAR_CODE)
+    return sum(_diagnostic_subject(side, one) == name for one in stars)
 
 
 def name_missing(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -68,6 +80,8 @@ def _missing_finding(pair: LineagePair, name: str, one: Diagnostic) -> ChangeFin
     if one.code == "UNKNOWN_COLUMN" and behind:
         told = f"{one.message}; not all columns are known of {', '.join(behind)}"
         severity, confidence = Severity.POTENTIALLY_BREAKING, Confidence.INFERRED
+    if PLACEHOLDER_PREFIX in one.message.lower():  # what stands there has no value here
+        severity, confidence = Severity.POTENTIALLY_BREAKING, Confidence.UNKNOWN
     return ChangeFinding(
         "SRC002", name, None, severity, after=told, confidence=confidence, path=one.path, line=one.line
     )

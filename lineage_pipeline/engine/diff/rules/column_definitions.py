@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Set
 
+import msgspec
+
 from lineage_pipeline.engine.diff.consumers import find_omitting_writers
 from lineage_pipeline.engine.diff.equivalence import excludes_null
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
@@ -11,6 +13,7 @@ from lineage_pipeline.engine.diff.rules.struct_fields import compare_fields
 from lineage_pipeline.engine.diff.type_comparison import compare_types
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
 from lineage_pipeline.model.tables import Column
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
 
@@ -25,13 +28,11 @@ def type_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for old, new in _iter_changed_columns(pair):
         if (old.type or "").upper() == (new.type or "").upper() or compare_fields(old, new):
             continue
-        known = not {old.type, new.type} & UNKNOWN_TYPES
+        known = not (_is_unknown(old.type) or _is_unknown(new.type))
         verdict = (
-            compare_types(old.type or "", new.type or "")
-            if known
-            else ("TYP006", _unknown_type_severity(pair, old, new))
+            compare_types(old.type or "", new.type or "") if known else ("TYP006", _unknown_type_severity(old, new))
         )
-        if verdict is None or {old.type, new.type} <= UNKNOWN_TYPES:
+        if verdict is None or (_is_unknown(old.type) and _is_unknown(new.type)):
             continue
         confidence = _column_confidence(old, new) if known else Confidence.UNKNOWN
         yield ChangeFinding(
@@ -46,9 +47,14 @@ def type_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     yield from _find_collation_changes(pair)
 
 
-def _unknown_type_severity(pair: LineagePair, old: Column, new: Column) -> Severity:
-    """The severity of an unknown type; on an unedited object it is only known better now."""
-    learnt = old.type in UNKNOWN_TYPES and new.type not in UNKNOWN_TYPES and pair.is_unedited(new.object)
+def _is_unknown(text: str | None) -> bool:
+    """Say whether a type is not known, or is the name of a variable without a value."""
+    return text in UNKNOWN_TYPES or PLACEHOLDER_PREFIX in (text or "").lower()
+
+
+def _unknown_type_severity(old: Column, new: Column) -> Severity:
+    """The severity of an unknown type; one that the head alone tells is only known better now."""
+    learnt = _is_unknown(old.type) and not _is_unknown(new.type)
     return Severity.NON_BREAKING if learnt else Severity.POTENTIALLY_BREAKING
 
 
@@ -65,7 +71,7 @@ def _find_collation_changes(pair: LineagePair) -> Iterator[ChangeFinding]:
 def nullability_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """A new NULL surprises readers; a new NOT NULL surprises writers."""
     same = _find_same_values(pair)
-    for old, new in _iter_changed_columns(pair):
+    for old, new in map(_with_nulls_of_types, _iter_changed_columns(pair)):
         if old.nullable == new.nullable or is_null_filtered(pair.base, old) and is_null_filtered(pair.head, new):
             continue
         if (new.object, new.name) in same:
@@ -81,6 +87,15 @@ def nullability_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for column in _iter_new_columns(pair):
         if not column.nullable and find_omitting_writers(pair.head, column.object, column.name):
             yield ChangeFinding("NUL003", column.object, column.name, Severity.BREAKING, after="NOT NULL")
+
+
+def _with_nulls_of_types(columns: tuple[Column, Column]) -> tuple[Column, Column]:
+    """ClickHouse: where only one type is Nullable(…), the other column has no NULL."""
+    old, new = columns
+    wraps = [(column.type or "").upper().startswith("NULLABLE(") for column in columns]
+    if wraps[0] == wraps[1] or {old.type, new.type} & UNKNOWN_TYPES:
+        return columns
+    return msgspec.structs.replace(old, nullable=wraps[0]), msgspec.structs.replace(new, nullable=wraps[1])
 
 
 def _find_same_values(pair: LineagePair) -> set[tuple[str, str]]:

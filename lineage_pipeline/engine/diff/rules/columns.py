@@ -7,6 +7,7 @@ from lineage_pipeline.engine.diff.consumers import find_natural_joins, find_posi
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
 from lineage_pipeline.engine.diff.index import PROJECTION_FACET, LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
+from lineage_pipeline.engine.diff.rules.analyzability import find_newly_read
 from lineage_pipeline.engine.diff.rules.write_mode import find_load
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Column
@@ -87,7 +88,10 @@ _WORDS = re.compile(r"\w+")
 
 def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
     """A new column is harmless for column lists, and reaches everything that has a star."""
+    learned = find_newly_read(pair)
     for name in pair.common:
+        if pair.head.objects[name].path in learned and _has_only_inferred_columns(pair.base, name):
+            continue  # its definition could not be read before
         known = {new.name for _, new in pair.columns(name)}
         for column in pair.head.columns.get(name, {}).values():
             if column.name in known or _is_only_implied(pair.head, column):
@@ -110,6 +114,11 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
                 confidence=Confidence.INFERRED if described else Confidence.CERTAIN,
             )
         yield from _find_unlisted_changes(pair, name, gone=False)
+
+
+def _has_only_inferred_columns(side: LineageIndex, name: str) -> bool:
+    """Say whether only its readers say which columns an object has."""
+    return all(column.origin is Origin.INFERRED for column in side.columns.get(name, {}).values())
 
 
 def _describe_wait(pair: LineagePair, name: str) -> str:

@@ -14,6 +14,7 @@ from lineage_pipeline.engine.diff.rules.column_order import find_misplaced_colum
 from lineage_pipeline.engine.diff.rules.columns import list_unlisted
 from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity, Subtype
 from lineage_pipeline.model.tables import Column, ColumnEdge
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 _CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
@@ -54,6 +55,7 @@ class ExpressionEdit(msgspec.Struct, frozen=True):
     retyped: bool
     sensitive: bool
     confidence: Confidence
+    swapped: bool = False
 
 
 def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -64,10 +66,18 @@ def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 verdict = next(filter(None, (judge(edit) for judge in JUDGES)), None)
                 if verdict:
                     told = edit.before or None, edit.after or None, edit.confidence
-                    yield at_edit(ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
+                    found = ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told)
+                    yield at_edit(_soften_unknown(found), pair, rewrite)
                     yield from _find_field_edits(pair, rewrite, edit.column)
             yield from _find_unfilled(pair, rewrite)
             yield from _find_held_edits(pair, rewrite)
+
+
+def _soften_unknown(found: ChangeFinding) -> ChangeFinding:
+    """A finding; nobody knows how grave it is where a variable or macro without a value is part of the expression."""
+    if PLACEHOLDER_PREFIX not in f"{found.before} {found.after}".lower() or found.severity is not Severity.BREAKING:
+        return found
+    return msgspec.structs.replace(found, severity=Severity.POTENTIALLY_BREAKING, confidence=Confidence.UNKNOWN)
 
 
 def _find_field_edits(pair: LineagePair, rewrite: StatementEdit, column: Column) -> Iterator[ChangeFinding]:
@@ -168,7 +178,7 @@ def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Expressio
         base = pair.base.inputs(old.object, old.name, rewrite.base.place)
         head = pair.head.inputs(new.object, new.name, rewrite.head.place)
         names, swap = pair.renames.names, dict([rewrite.swap] if rewrite.swap else [])
-        inputs = (names.head_column(edge.from_object, edge.from_column) for edge in base)
+        inputs = [names.head_column(edge.from_object, edge.from_column) for edge in base]
         yield ExpressionEdit(
             column=new,
             before=before,
@@ -180,6 +190,7 @@ def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Expressio
             retyped=old.type != new.type,
             sensitive=any(_is_sensitive(pair, edge) for edge in base),
             confidence=Confidence.APPROXIMATE if new.approximate else Confidence.CERTAIN,
+            swapped=rewrite.swap is not None and any(source == rewrite.swap[0] for source, _ in inputs),
         )
 
 
@@ -218,6 +229,8 @@ def _judge_masking(edit: ExpressionEdit) -> tuple[str, Severity] | None:
 def _judge_constant(edit: ExpressionEdit) -> tuple[str, Severity] | None:
     """A column without inputs is a constant; one that became NULL is emptied."""
     emptied = bool(_NULL.match(edit.after))
+    if emptied and _NULL.match(edit.before):
+        return None  # a NULL of another type, which the type rules report
     if edit.new or (_CALLS.search(edit.after.removeprefix("values")) and not emptied):
         return None
     return "EXP004", Severity.BREAKING if emptied else Severity.POTENTIALLY_BREAKING
@@ -235,10 +248,11 @@ def _judge_aggregate(edit: ExpressionEdit) -> tuple[str, Severity] | None:
 
 
 def _judge_inputs(edit: ExpressionEdit) -> tuple[str, Severity] | None:
-    """Other inputs; without a common one it is another column under the same name."""
+    """Other inputs; without one of the same name it is another column under the same name."""
     if edit.old == edit.new:
         return None
-    replaced = bool(edit.old and edit.new) and not edit.old & edit.new
+    before, after = ({column.casefold() for _, column in inputs} for inputs in (edit.old, edit.new))
+    replaced = bool(before and after) and not (before & after or edit.swapped)
     return "EXP002", Severity.BREAKING if replaced else Severity.POTENTIALLY_BREAKING
 
 
@@ -253,6 +267,8 @@ def _judge_volatility(edit: ExpressionEdit) -> tuple[str, Severity] | None:
 
 def _judge_expression(edit: ExpressionEdit) -> tuple[str, Severity] | None:
     """The same inputs, another formula; where only a cast changed, the type rules report it."""
+    if _NULL.match(edit.before) and _NULL.match(edit.after):
+        return None
     if edit.retyped and (edit.column.type is None or strip_casts(edit.before) == strip_casts(edit.after)):
         return None
     return "EXP001", Severity.POTENTIALLY_BREAKING
@@ -306,7 +322,7 @@ RULES: tuple[Rule, ...] = (
         scope=Scope.COLUMN_SEMANTICS,
         find=expression_changed,
         meaning="The value is another constant, or has become one; a NULL empties the column.",
-        remedy="Remove the column instead of emptying it.",
+        remedy="Tell the readers; remove a column instead of emptying it.",
     ),
     Rule(
         id="EXP005",

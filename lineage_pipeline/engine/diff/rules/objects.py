@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_body, at_edit
-from lineage_pipeline.engine.diff.index import CONDITION_KIND, DELETE_KINDS, LineageIndex
+from lineage_pipeline.engine.diff.index import CONDITION_KIND, DEFINED, DELETE_KINDS, LineageIndex, is_filled_in
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects, find_newly_read
 from lineage_pipeline.engine.diff.rules.relocation import find_relocations, find_retargeted_writes
 from lineage_pipeline.engine.diff.rules.write_mode import find_load
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
+
+CHANGING_KINDS = DELETE_KINDS | {"UPDATE"}
+"""Kinds of statements that need rows to be there."""
 
 KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL, ObjectKind.QUERY})
 
@@ -21,19 +24,31 @@ def object_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """Readers of a removed object fail; one that is only unreadable is reported as such."""
     lost = {name for name, _ in find_lost_objects(pair)} | find_relocations(pair).keys()
     for name in pair.removed:
-        if name not in pair.renames.names.objects and name not in lost:
+        if name not in pair.renames.names.objects and name not in lost and not _is_only_changed(pair.base, name):
             kind = pair.base.objects[name].kind
+            if kind is ObjectKind.QUERY and not pair.base.sources(name):
+                continue  # constants that somebody looked at
             yield ChangeFinding("OBJ001", name, None, _severity_of_loss(kind), before=kind.value)
 
 
+def _is_only_changed(side: LineageIndex, name: str) -> bool:
+    """Say whether statements only update and delete rows of an object, which something else makes and fills."""
+    bodies = side.bodies.get(name, ())
+    changed = bool(bodies) and all(body.kind in CHANGING_KINDS for body in bodies)
+    return changed and side.definition_level(name) != DEFINED
+
+
 def _severity_of_loss(kind: ObjectKind) -> Severity:
-    """No statement can name a query: whoever runs its file may miss it."""
-    return Severity.POTENTIALLY_BREAKING if kind is ObjectKind.QUERY else Severity.BREAKING
+    """No statement can name a query, or what a client names: whoever runs its file may miss it."""
+    unnamed = kind in (ObjectKind.QUERY, ObjectKind.TEMP_TABLE)
+    return Severity.POTENTIALLY_BREAKING if unnamed else Severity.BREAKING
 
 
 def object_renamed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """An object with the same columns and the same body has another name."""
     for old, new in sorted(pair.renames.names.objects.items()):
+        if is_filled_in(pair.base.objects[old]) and is_filled_in(pair.head.objects[new]):
+            continue  # its file moved
         sure = bool(pair.base.bodies.get(old)) or old.rpartition(".")[2] == new.rpartition(".")[2]
         confidence = Confidence.CERTAIN if sure else Confidence.INFERRED
         severity = _severity_of_loss(pair.base.objects[old].kind)
@@ -79,6 +94,10 @@ def kind_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
 def producers_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """Two statements may fill an object twice; none leaves it stale."""
     retargeted = {one.name for one in find_retargeted_writes(pair)} | {one.to for one in find_retargeted_writes(pair)}
+    for name in pair.removed:
+        if _is_only_changed(pair.base, name):
+            found = ChangeFinding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, "1 writer", "0 writers")
+            yield at_body(found, pair.base, pair.base.bodies[name][-1])
     for name in pair.common:
         writers = pair.writers[name]
         before, after = (_count_writers(side, name) for side in (pair.base, pair.head))

@@ -26,7 +26,7 @@ from lineage_pipeline.engine.diff.index import (
     find_maker,
 )
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit, list_sources
-from lineage_pipeline.engine.diff.query_sources import find_crossed_sources
+from lineage_pipeline.engine.diff.query_sources import find_crossed_sources, list_row_groups
 from lineage_pipeline.model.enums import EdgeType, ObjectKind, Scope, Severity
 from lineage_pipeline.model.ir import BRANCH_KINDS
 from lineage_pipeline.model.tables import StatementRow
@@ -127,6 +127,7 @@ def grouping_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
             # Rows stay one for each value of the same columns where only what these columns hold is another value.
             named = [_name_keys(*side) for side in ((before, rewrite.before), (after, rewrite.after))]
             same = named[0] is not None and named[0] == named[1]
+            same = same or _is_grouped_beside(rewrite, _grouping_keys(before, {}), _grouping_keys(after, {}))
             found = ChangeFinding(
                 rule="ROW005",
                 object=rewrite.object,
@@ -136,6 +137,23 @@ def grouping_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 after=after or None,
             )
             yield at_edit(found, pair, rewrite)
+
+
+def _is_grouped_beside(rewrite: StatementEdit, before: Set[str], after: Set[str]) -> bool:
+    """Say whether groups only came or went in queries that are joined: the rows are grouped as before.
+
+    Where a side has no plan, keys of a source that came or went with a joined query are taken for its own.
+    """
+    if not (before <= after or after <= before):
+        return False
+    if rewrite.base.query and rewrite.head.query:
+        return list_row_groups(rewrite.base.query) == list_row_groups(rewrite.head.query)
+    if rewrite.base.query or rewrite.head.query or DISTINCT in before | after:
+        return False
+    joins = [text.count(JOINED_QUERY) for text in rewrite.text(JOIN_FACET)]
+    old, new = set(list_sources(rewrite.before)), set(list_sources(rewrite.after))
+    others = old ^ new
+    return joins[0] != joins[1] and all(any(f"{name}." in key for name in others) for key in before ^ after)
 
 
 def _grouping_keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[str]:

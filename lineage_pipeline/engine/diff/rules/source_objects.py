@@ -9,6 +9,7 @@ from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit, list_
 from lineage_pipeline.engine.diff.rules.analyzability import name_missing
 from lineage_pipeline.engine.diff.rules.row_set import iter_edits
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 
 def source_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -27,9 +28,14 @@ def source_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
             found = ChangeFinding("SRC002", rewrite.object, None, severity, *texts, confidence=confidence)
             yield at_edit(found, pair, rewrite)
         elif rewrite.swap or (gone and came and not _is_reported(rewrite)):
-            yield at_edit(
-                ChangeFinding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite
-            )
+            unnamed = bool(gone) and all(_is_placeholder(pair.base, name) for name in gone)
+            severity = Severity.INFO if unnamed else Severity.POTENTIALLY_BREAKING
+            yield at_edit(ChangeFinding("SRC001", rewrite.object, None, severity, *texts), pair, rewrite)
+
+
+def _is_placeholder(side: LineageIndex, name: str) -> bool:
+    """Say whether a name stood for a variable without a value: nobody knows what was read."""
+    return side.last_name(name).lower().startswith(PLACEHOLDER_PREFIX)
 
 
 def _is_in_known_schema(side: LineageIndex, name: str) -> bool:
