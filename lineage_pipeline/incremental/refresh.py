@@ -73,8 +73,8 @@ def refresh_lineage(
         return found
     texts = DiscoveredTexts(discovery, rules, kept.tables)
     with relax_garbage_collector():
-        tables, told = _analyze_all(_list_entries(discovery, rules), texts, given, compile_all)
-        return _build_lineage_file(texts, discovery, given, (tables, told, AnalysisState()))
+        tables, findings = _analyze_all(_list_entries(discovery, rules), texts, given, compile_all)
+        return _build_lineage_file(texts, discovery, given, (tables, findings, AnalysisState()))
 
 
 def update_lineage(
