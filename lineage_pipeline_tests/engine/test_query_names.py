@@ -255,9 +255,16 @@ def test_a_renamed_query_of_a_program_is_no_rename_of_an_object() -> None:
     assert {rule for rule, *_ in changes(base, head)} == {"OBJ002"}
 
 
-def test_queries_that_read_nothing_and_those_in_programs_are_not_compared() -> None:
-    base = {"q.sql": "select 1 as a", "p.py": "select id from raw.orders"}
-    assert changes(base, {"q.sql": "select 2 as b", "p.py": "select total from raw.orders"}) == set()
+def test_queries_in_programs_are_not_compared() -> None:
+    base = {"p.py": "select id from raw.orders"}
+    assert changes(base, {"p.py": "select total from raw.orders"}) == set()
+
+
+def test_a_query_of_constants_is_compared_and_nobody_misses_it() -> None:
+    base = {"q.sql": "select 1 as a"}
+    assert {rule for rule, *_ in changes(base, {"q.sql": "select 2 as b"})} == {"COL001", "COL003"}
+    assert {rule for rule, *_ in changes(base, {"q.sql": "select 2 as a"})} == {"EXP004"}
+    assert changes(base, {"r.sql": "select id from raw.orders"}) == set()
 
 
 def test_settings_reach_the_names(tmp_path: Path) -> None:
