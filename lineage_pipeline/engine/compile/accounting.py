@@ -312,8 +312,9 @@ def _find_missing(
 
 
 def _holds_items(tokens: Sequence[Token], index: int) -> bool:
-    """Whether items stand inside of an item: in an escape of ODBC, `{fn f(a)}`, or in `COLUMNS(a, b)`."""
-    return tokens[index].token_type is TokenType.L_BRACE or keyword(tokens[index]) == "COLUMNS"
+    """Whether items stand inside of an item: in an escape of ODBC, `{fn f(a)}`, or in `COLUMNS(a, b)` of a source."""
+    named = (keyword(token) for token in tokens[index : index + 5 : 2])
+    return tokens[index].token_type is TokenType.L_BRACE or "COLUMNS" in named
 
 
 def _has_star(items: Sequence[ir.Name]) -> bool:
