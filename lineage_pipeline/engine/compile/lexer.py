@@ -80,6 +80,8 @@ def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool, hash_comments:
         changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
+    if ("x'", "'") not in base.HEX_STRINGS:  # DuckDB, ClickHouse: `x'ff'` are bytes there too
+        changes["HEX_STRINGS"] = [*base.HEX_STRINGS, ("x'", "'"), ("X'", "'")]
     if "MATCH_RECOGNIZE" not in base.KEYWORDS:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
     own = type("LineageTokenizer", (base,), changes)

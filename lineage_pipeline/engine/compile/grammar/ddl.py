@@ -423,38 +423,3 @@ def drop_table_options(tokens: list[Token]) -> list[Token]:
         return tokens
     end = next((at for at in range(begin, len(tokens)) if keyword(tokens[at]) in ("(", "AS")), begin)
     return [*tokens[:begin], *tokens[end:]]
-
-
-def shorten_type_names(tokens: list[Token]) -> list[Token]:
-    """SQLite: a type of several words, `UNSIGNED BIG INT`, as the type that its words mean."""
-    opened = next((at for at, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), len(tokens))
-    closed = skip_brackets(tokens, opened)
-    kept = list(tokens[: opened + 1])
-    for item in _split_columns(tokens[opened + 1 : closed - 1]):
-        kept += [_synthetic_comma(item[0])] if kept[-1] is not tokens[opened] else []
-        kept += item if keyword(item[0]) in TABLE_CONSTRAINT_WORDS else _shorten_type(item)
-    return [*kept, *tokens[closed - 1 :]] if opened < len(tokens) else tokens
-
-
-def _synthetic_comma(token: Token) -> Token:
-    return Token(_COMMA_TOKEN, ",", token.line, token.col, token.start, token.end)
-
-
-def _shorten_type(item: Sequence[Token]) -> list[Token]:
-    """A column of SQLite whose type has one word at most."""
-    end = next((at for at in range(1, len(item)) if _is_type_end(item, at) or _is_paren_at(item, at)), len(item))
-    if end < 3:
-        return list(item)
-    named = " ".join(keyword(token) for token in item[1:end])
-    meant = next((kind for parts, kind in _TYPE_AFFINITIES if any(part in named for part in parts)), "NUMERIC")
-    behind = skip_brackets(item, end) if _is_paren_at(item, end) else end
-    return [item[0], synthetic_token(meant, item[1]), *item[behind:]]
-
-
-_TYPE_AFFINITIES = (
-    (("INT",), "INTEGER"),
-    (("CHAR", "CLOB", "TEXT"), "TEXT"),
-    (("BLOB",), "BLOB"),
-    (("REAL", "FLOA", "DOUB"), "REAL"),
-)
-"""What a type means, by what its name contains (SQLite docs: Determination Of Column Affinity)."""

@@ -384,7 +384,10 @@ def expand_column_lists(tokens: Sequence[Token]) -> list[Token]:
             continue
         owner = kept[-2:] if kept and kept[-1].token_type is TokenType.DOT else []
         del kept[len(kept) - len(owner) :]
-        columns = {item[-1].text: [*owner, *item] for item in given}
+        columns = {
+            item[-1].text: [*(retype_token(item[0], token.token_type, token.text) for token in owner), *item]
+            for item in given
+        }
         while end < len(tokens) and keyword(tokens[end]) in _COLUMN_CHANGES:
             end = _change_columns(columns, tokens, end)
         comma = retype_token(tokens[index], TokenType.COMMA, ",")

@@ -33,7 +33,6 @@ from lineage_pipeline.engine.compile.grammar.ddl import (
     rewrite_recursive_view,
     rewrite_table_from_source,
     shorten_format_class,
-    shorten_type_names,
 )
 from lineage_pipeline.engine.compile.grammar.dml import (
     alias_last_source,
@@ -58,6 +57,7 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     rewrite_merge_delete,
     rewrite_multiple_deletion,
     rewrite_mutation,
+    rewrite_remote_target,
     rewrite_remove_duplicates,
     separate_rows,
     wrap_value_rows,
@@ -663,13 +663,39 @@ RULES: tuple[GrammarRule, ...] = (
         first=_TABLE,
         rewrite=drop_table_options,
     ),
+    *(
+        GrammarRule(
+            dialect=dialect,
+            when=When.BEFORE,
+            example=example,
+            sqlglot=sqlglot,
+            reason=f"{reason} (docs: UPDATE). sqlglot expects a table.",
+            first=words("UPDATE"),
+            rewrite=rewrite_inline_target,
+        )
+        for dialect, sqlglot, reason, example in (
+            (
+                "oracle",
+                Sqlglot.FAILS,
+                "The columns of an inline view are updated",
+                "UPDATE (SELECT t.v AS old, s.v AS new FROM t JOIN s ON s.id = t.id) SET old = new",
+            ),
+            (
+                "mysql",
+                Sqlglot.MISREADS,
+                "A query may be the first of several sources",
+                "UPDATE (SELECT id, v FROM s) AS x JOIN t ON t.id = x.id SET t.a = x.v",
+            ),
+        )
+    ),
     GrammarRule(
-        dialect="oracle",
+        dialect="tsql",
         when=When.BEFORE,
-        example="UPDATE (SELECT t.v AS old, s.v AS new FROM t JOIN s ON s.id = t.id) SET old = new",
-        reason="The columns of an inline view are updated (docs: UPDATE). sqlglot expects a table.",
-        first=words("UPDATE"),
-        rewrite=rewrite_inline_target,
+        example="DELETE OPENQUERY (srv, 'SELECT a FROM db.t WHERE b = 1')",
+        sqlglot=Sqlglot.MISREADS,
+        reason="A table of another server is written (docs: OPENQUERY, OPENDATASOURCE). sqlglot keeps no name of it.",
+        first=words("INSERT UPDATE DELETE"),
+        rewrite=rewrite_remote_target,
     ),
     GrammarRule(
         dialect="oracle",
@@ -1885,14 +1911,6 @@ RULES: tuple[GrammarRule, ...] = (
         reason="An element counted from the end (docs: Tuple). sqlglot expects a name.",
         needs=(".", "-"),
         rewrite=bracket_negative_positions,
-    ),
-    GrammarRule(
-        dialect="sqlite",
-        when=When.FAILED,
-        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c)",
-        reason="Types of any words (docs: Datatypes, Affinity Name Examples). sqlglot reads one word.",
-        first=_TABLE,
-        rewrite=shorten_type_names,
     ),
     GrammarRule(
         dialect="clickhouse",
