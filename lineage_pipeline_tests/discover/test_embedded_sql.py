@@ -350,6 +350,8 @@ NOTEBOOK = json.dumps(
             {"cell_type": "code", "source": ["%sql select c from raw.w\n", "x = 1\n", "y = %sql select d from raw.x"]},
             {"cell_type": "code", "source": ["%sql duckdb:///x.db\n", "%%sql is no magic word here"]},
             {"cell_type": "code", "source": ["%%bigquery frame --project p\n", "select e from raw.y where f = $name"]},
+            {"cell_type": "code", "source": ["# @title Rows\n", "\n", "%%bigquery\n", "select g from raw.z"]},
+            {"cell_type": "code", "source": ["!ls \\\n", "  --all\n", "spark.sql('select h from raw.q')"]},
             {"cell_type": "code", "source": ["%%bash\n", "select no"]},
             {"cell_type": "code", "source": ["this is not python"]},
         ],
@@ -410,6 +412,8 @@ spark.sql("insert into core.a select \\"b\\" from raw.u")
                 ("SELECT", ("n_2",), ("raw.w",), "raw.w"),
                 ("SELECT", ("n_3",), ("raw.x",), "raw.x"),
                 ("SELECT", ("n_4",), ("raw.y",), "$name"),
+                ("SELECT", ("n_5",), ("raw.z",), "raw.z"),
+                ("SELECT", ("n_6",), ("raw.q",), "raw.q"),
             ],
         ),
         (

@@ -31,9 +31,13 @@ SQL_MAGICS = frozenset("sql bigquery bq sparksql spark_sql duckdb read_sql sqlit
 PYTHON_MAGICS = frozenset("python python3 pyspark time timeit capture prun".split())
 """Magic commands followed by Python."""
 
-CELL_MAGIC = re.compile(r"\s*(%%?)(\w+)([^\n]*)(?:\n|$)")
+CELL_MAGIC = re.compile(r"(?:\s|#[^\n]*\n)*(%%?)(\w+)([^\n]*)(?:\n|$)")
+"""A magic command at the head of a cell; Colab takes it behind comments too."""
+
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:\w[\w, ]*=\s*)?%(\w+)[ \t]+(?!-)([^\n]+)$", re.MULTILINE)
-SHELL_LINE = re.compile(r"^[ \t]*+(?:[%!?][^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$|(?<==)[ \t]*[%!][^\n]*$", re.MULTILINE)
+SHELL_LINE = re.compile(
+    r"^[ \t]*+(?:[%!?](?:[^\n]*\\\n)*[^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$|(?<==)[ \t]*[%!][^\n]*$", re.MULTILINE
+)
 CELL_VARIABLE = re.compile(r"\{\{?\s*\w+\s*\}\}?|(?<![\w$])\$\{?\w+\}?")
 
 
@@ -122,10 +126,10 @@ OTHER_MAGICS = frozenset("scala r sh md html javascript js bash fs run pip latex
 
 
 def _blank_line(text: str) -> str:
-    """Return a line of the same length that Python ignores."""
+    """Return a line, or one that is continued, of the same length that Python ignores."""
     indent = len(text) - len(text.lstrip())
-    rest = len(text) - indent
-    return text[:indent] + ("pass" + " " * (rest - 4) if rest >= 4 else " " * rest)
+    blank = re.sub(r"[^\n]", " ", text[indent:])
+    return text[:indent] + ("pass" + blank[4:] if blank[:4] == " " * 4 else blank)
 
 
 JSON_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[\]{},:])|([^\s\[\]{},:"]+))', re.DOTALL)

@@ -341,7 +341,8 @@ def compile_target(context: CompileContext, node: exp.Expr) -> tuple[ir.Name | N
     if isinstance(node, exp.Schema):
         columns = tuple(context.column_name(item) for item in target_columns_of(node)) or None
         node = node.this
-    return (compile_object_name(context, node) if isinstance(node, exp.Table) else None), columns
+    name = compile_object_name(context, node) if isinstance(node, exp.Table) else None
+    return (name if name is not None and any(name.parts) else None), columns  # a function has no name of a table
 
 
 def find_item_span(context: CompileContext, node: exp.Expr, alias: exp.Expr | None) -> tuple[int, int]:

@@ -119,7 +119,10 @@ def _find_dollar_end(walk: PlaceholderWalk, index: int) -> int:
 
 
 def _find_brace_end(walk: PlaceholderWalk, index: int) -> int:
-    """`{{ x }}`."""
+    """`{{ x }}`, `{x}` and `{0}`."""
+    words = [token.text for token in walk.tokens[index : index + 3]]
+    if words[:1] == ["{"] and words[2:] == ["}"] and walk.touches(index + 1) and walk.touches(index + 2):
+        return index + 3 if _is_plain_word(walk.tokens[index + 1]) else index
     end = _find_bracket_end(walk, index + 1) if walk.tokens[index].text == "{" else 0
     return end + 1 if 0 < end < len(walk.tokens) and walk.tokens[end].text == "}" else index
 
@@ -185,7 +188,7 @@ def _is_plain_word(token: Token) -> bool:
 def _replace_by_name_or_bind(walk: PlaceholderWalk, begin: int, end: int) -> int:
     """A quoted name as it is written, with the words that touch it, or a bind parameter."""
     tokens, kept = walk.tokens, walk.kept
-    while walk.touches(end) and (_is_plain_word(tokens[end]) or walk.find_end(end) > end):
+    while walk.touches(end) and (_continues_name(tokens[end]) or walk.find_end(end) > end):
         end = max(walk.find_end(end), end + 1)
     first, last = tokens[begin], tokens[end - 1]
     whole = len(first.text) == 1 and first.text != "<"
@@ -203,6 +206,11 @@ def _replace_by_name_or_bind(walk: PlaceholderWalk, begin: int, end: int) -> int
     else:
         kept.extend((Token(TokenType.COLON, ":", *place), Token(TokenType.VAR, "blank", *place)))
     return end
+
+
+def _continues_name(token: Token) -> bool:
+    """Whether a token that touches a placeholder belongs to its name: `${x}_t`, `{x}[t]`."""
+    return token.token_type is TokenType.IDENTIFIER or _is_plain_word(token)
 
 
 # ── T-SQL scripts ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -433,7 +441,7 @@ PLACEHOLDERS = (
         replace=_replace_by_name_or_bind,
     ),
     PlaceholderSyntax(
-        example="{{ x }}",
+        example="{{ x }} or {x}",
         stage=ReplacementStage.FAILED_STATEMENT,
         opening="{",
         find_end=_find_brace_end,

@@ -142,10 +142,12 @@ from lineage_pipeline.engine.compile.grammar.table_sources import (
     rewrite_pivot_body,
     rewrite_sample_names,
     rewrite_table_arguments,
+    unwrap_containers,
 )
 from lineage_pipeline.engine.compile.grammar.terms import (
     bracket_lambda_choices,
     bracket_negative_positions,
+    drop_float_signs,
     drop_interval_precision,
     drop_negative_scale,
     drop_parameter_numbers,
@@ -160,6 +162,8 @@ from lineage_pipeline.engine.compile.grammar.terms import (
     parse_unary_plus,
     qualify_object_types,
     read_bound_texts,
+    read_cube_types,
+    read_parameter_members,
     rewrite_custom_operators,
     rewrite_factorials,
     rewrite_intervals,
@@ -696,6 +700,15 @@ RULES: tuple[GrammarRule, ...] = (
         reason="A table of another server is written (docs: OPENQUERY, OPENDATASOURCE). sqlglot keeps no name of it.",
         first=words("INSERT UPDATE DELETE"),
         rewrite=rewrite_remote_target,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.BEFORE,
+        example="SELECT a, con_id FROM CONTAINERS(hr.t) WHERE con_id = 5",
+        sqlglot=Sqlglot.MISREADS,
+        reason="The rows of a table in all databases of a container (docs: SELECT, containers_clause).",
+        needs=("CONTAINERS", "("),
+        rewrite=unwrap_containers,
     ),
     GrammarRule(
         dialect="oracle",
@@ -1960,6 +1973,50 @@ RULES: tuple[GrammarRule, ...] = (
         reason="The time for which rows are changed (standard: application-time periods). sqlglot expects SET.",
         needs=("PORTION", "OF"),
         rewrite=drop_portions,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="SELECT $1.a AS b FROM t",
+        sqlglot=Sqlglot.MISREADS,
+        reason="A field of an argument (docs: Arguments for SQL Functions). sqlglot reads the number `1.`.",
+        needs=("$",),
+        rewrite=read_parameter_members,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="CREATE TABLE t (id int, corner cube NOT NULL)",
+        reason="A type of an extension (docs: cube). sqlglot knows the word in GROUP BY.",
+        needs=("CUBE",),
+        rewrite=read_cube_types,
+    ),
+    GrammarRule(
+        dialect="exasol",
+        when=When.FAILED,
+        example="CREATE TABLE t (a CHAR(40) ASCII PRIMARY KEY, b VARCHAR(10) UTF8)",
+        reason="The character set of a text (docs: Details on Data Types).",
+        first=words("CREATE"),
+        phrases=(phrase("ASCII", modifies=True), phrase("UTF8", modifies=True)),
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.FAILED,
+        example="CREATE TABLE t (a FLOAT(3, 2) UNSIGNED, b int)",
+        reason="Numbers without a sign (docs: Numeric Data Types). sqlglot knows it behind other types.",
+        needs=("UNSIGNED",),
+        rewrite=drop_float_signs,
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        when=When.FAILED,
+        example=(
+            "SELECT * FROM t MATCH_RECOGNIZE "
+            "(ORDER BY a MEASURES max(b) AS m PATTERN (x) DEFINE x AS b > 1 OPTIONS (use_longest_match = TRUE))"
+        ),
+        reason="How the longest match is found (docs: MATCH_RECOGNIZE clause).",
+        needs=("MATCH_RECOGNIZE",),
+        phrases=(phrase("OPTIONS", brackets=True),),
     ),
     GrammarRule(
         dialect="tsql",

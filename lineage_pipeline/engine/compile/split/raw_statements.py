@@ -10,8 +10,8 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.tokens import (
     bracket_step,
+    insert_before,
     keywords_of,
-    retype_token,
     skip_brackets,
     skip_name,
     synthetic_token,
@@ -192,8 +192,8 @@ def separate_schema_elements(tokens: Sequence[Token]) -> Sequence[Token]:
             token = tokens[index]
             named = words[index - 1] in _BEFORE_OBJECTS and words[index + 1 : index + 2] != ["."]
             if named and token.text.upper() in own:
-                qualifier = retype_token(token, tokens[name].token_type, tokens[name].text)
-                kept.extend((qualifier, synthetic_token(".", token)))
+                kept.append(insert_before(token, tokens[name].token_type, tokens[name].text))
+                kept.append(insert_before(token, TokenType.DOT, "."))
             kept.append(token)
         done = end
     return [*kept, *tokens[done:]] if done else tokens
@@ -256,7 +256,7 @@ def separate_macro_overloads(tokens: Sequence[Token]) -> Sequence[Token]:
         opens = token.token_type is TokenType.COMMA and token_type_at(tokens, index + 1) is TokenType.L_PAREN
         if head and depth == 0 and opens and words[(end := skip_brackets(tokens, index + 1)) : end + 1] == ["AS"]:
             kept.append(synthetic_token(";", token))
-            kept.extend(retype_token(tokens[index + 1], copied.token_type, copied.text) for copied in head)
+            kept.extend(insert_before(tokens[index + 1], copied.token_type, copied.text) for copied in head)
         else:
             kept.append(token)
         index += 1
