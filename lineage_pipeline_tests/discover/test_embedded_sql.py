@@ -352,6 +352,8 @@ NOTEBOOK = json.dumps(
             {"cell_type": "code", "source": ["%%bigquery frame --project p\n", "select e from raw.y where f = $name"]},
             {"cell_type": "code", "source": ["# @title Rows\n", "\n", "%%bigquery\n", "select g from raw.z"]},
             {"cell_type": "code", "source": ["!ls \\\n", "  --all\n", "spark.sql('select h from raw.q')"]},
+            {"cell_type": "code", "metadata": {"language": "sql"}, "source": ["-- rows\n", "select i from raw.s"]},
+            {"cell_type": "code", "metadata": {"vscode": {"languageId": "sql"}}, "source": "select j from raw.r"},
             {"cell_type": "code", "source": ["%%bash\n", "select no"]},
             {"cell_type": "code", "source": ["this is not python"]},
         ],
@@ -414,6 +416,8 @@ spark.sql("insert into core.a select \\"b\\" from raw.u")
                 ("SELECT", ("n_4",), ("raw.y",), "$name"),
                 ("SELECT", ("n_5",), ("raw.z",), "raw.z"),
                 ("SELECT", ("n_6",), ("raw.q",), "raw.q"),
+                ("SELECT", ("n_7",), ("raw.s",), "raw.s"),
+                ("SELECT", ("n_8",), ("raw.r",), "raw.r"),
             ],
         ),
         (

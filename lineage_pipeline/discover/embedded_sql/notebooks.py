@@ -171,12 +171,25 @@ def _code_cells(document: Any) -> Iterator[NotebookCell]:
                 source = cell.get("source", cell.get("input", ()))
                 lines = source if isinstance(source, list) else [source]
                 parts = tuple(part for line in lines if isinstance(line, tuple) for part in line)
-                yield NotebookCell(parts, language)
+                yield NotebookCell(parts, _cell_language(cell.get("metadata")) or language)
 
 
 def _kernel_language(metadata: Any) -> str:
     about = metadata.get("language_info") or metadata.get("kernelspec") if isinstance(metadata, dict) else None
-    name = _plain_text(about.get("name") if isinstance(about, dict) else None).lower()
+    return _classify_language(_plain_text(about.get("name") if isinstance(about, dict) else None))
+
+
+def _cell_language(metadata: Any) -> str:
+    """The language of a cell by its metadata, as Snowflake and VS Code write it, or ""."""
+    if not isinstance(metadata, dict):
+        return ""
+    editor = metadata.get("vscode")
+    name = _plain_text(metadata.get("language") or (editor.get("languageId") if isinstance(editor, dict) else None))
+    return _classify_language(name) if name else ""
+
+
+def _classify_language(name: str) -> str:
+    name = name.lower()
     return "python" if not name or "python" in name or "spark" in name else "sql" if "sql" in name else "other"
 
 
