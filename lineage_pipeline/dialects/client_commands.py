@@ -16,6 +16,8 @@ class ClientCommands(msgspec.Struct, frozen=True):
     """Commands that are a SQL statement after their mark: `\\copy`."""
     anywhere: frozenset[str] = frozenset()
     """Commands that count inside of an open statement too."""
+    interrupts: re.Pattern[str] | None = None
+    """Matches a command that ends an open statement behind a blank line (SQL*Plus docs: SET SQLBLANKLINES)."""
     ends: re.Pattern[str] | None = None
     """Matches what ends a statement instead of a semicolon: `\\g`."""
     data: re.Pattern[str] | None = None

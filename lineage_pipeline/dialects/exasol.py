@@ -1,7 +1,11 @@
 """Exasol: the rules of Oracle, with LOCAL before an alias, and signs of its own."""
 
+import re
+
+import msgspec
+
 from lineage_pipeline.dialects.dialect import derive_dialect
-from lineage_pipeline.dialects.oracle import ORACLE
+from lineage_pipeline.dialects.oracle import ORACLE, SQLPLUS
 from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
 
 EXASOL = derive_dialect(
@@ -11,6 +15,14 @@ EXASOL = derive_dialect(
     plain_functions=frozenset({"ZEROIFNULL", "NULLIFZERO"}),
     reserved_values=frozenset("ROWNUM LEVEL SYSDATE USER CURRENT_SESSION CURRENT_STATEMENT CURRENT_SCHEMA".split()),
     sequence_columns=frozenset({"NEXTVAL", "CURRVAL"}),
+    client_commands=msgspec.structs.replace(  # EXAplus; a script in another language ends with a slash
+        SQLPLUS,
+        data=re.compile(
+            r"^[ \t]*CREATE\s+(?:OR\s+REPLACE\s+)?(?:LUA|PYTHON3?|JAVA|R)\s+(?:\w+\s+)?SCRIPT\b[^;]*?\bAS[ \t]*$",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        data_end=re.compile(r"^(/)[ \t]*$", re.MULTILINE),
+    ),
     signs=(
         build_sign("EXAplus scripts", r"^--/\s*$", 4, "--/"),
         build_sign(

@@ -159,15 +159,21 @@ PLSQL = ProceduralLanguage(
 
 SQLPLUS = ClientCommands(
     re.compile(
-        r"(?P<word>@@?|/(?=\s*$)|!(?=\s*[a-z])|\$(?=\s*[a-z])(?!if|then|els|end|err)|"
+        r"(?P<word>@@?|[/.](?=\s*$)|!(?=\s*[a-z])|\$(?=\s*[a-z])(?!if|then|els|end|err)|"
         r"(?:rem(?:ark)?|pro(?:mpt)?)\b|(?:set|spo(?:ol)?|whenever|def(?:ine)?|undef(?:ine)?|"
         r"col(?:umn)?|tti(?:tle)?|bti(?:tle)?|bre(?:ak)?|comp(?:ute)?|conn(?:ect)?|disc(?:onnect)?|quit|host|pau(?:se)?|"
         r"acc(?:ept)?|var(?:iable)?|pri(?:nt)?|cl(?:ear)?|sta(?:rt)?|timi(?:ng)?|store|rephe(?:ader)?|repfo(?:oter)?|"
+        r"oradebug|startup|shutdown|passw(?:ord)?|"
         r"sho(?:w)?|desc(?:ribe)?|ru?n?(?=\s*$))\b(?!\s*(?:[(.,]|:?=)))",
         re.IGNORECASE,
     ),
     COMMAND_KINDS,
     anywhere=frozenset({"/"}),
+    interrupts=re.compile(
+        r"pau(?:se)?(?=\s*$)|cl(?:ear)?\s+(?:scr|col|bre|buf|comp|timi)[a-z]*\s*$|spo(?:ol)?\s|pro(?:mpt)?\b(?!\s*[=(.])|"
+        r"@@?\s*[\w&/.~$]|host\s|acc(?:ept)?\s|whenever\s|undef(?:ine)?\s",
+        re.IGNORECASE,
+    ),
 )
 
 

@@ -66,6 +66,8 @@ SQL_FILE_KINDS: tuple[SqlFileKind, ...] = (
     SqlFileKind((".tpt",), "Teradata Parallel Transporter", "teradata", CERTAIN, sniffed=True),
     SqlFileKind((".psql", ".pgsql"), "PostgreSQL", "postgres", CERTAIN),
     SqlFileKind((".tsql",), "T-SQL", "tsql", CERTAIN),
+    SqlFileKind((".sqldataprovider",), "scripts of DNN modules", "tsql", CERTAIN),
+    SqlFileKind((".db2",), "Db2", sniffed=True),
     SqlFileKind((".mysql",), "MySQL", "mysql", CERTAIN),
     SqlFileKind((".hql",), "HiveQL", "hive", CERTAIN),
     SqlFileKind((".hive", ".q"), "HiveQL", "hive", LIKELY, sniffed=True),

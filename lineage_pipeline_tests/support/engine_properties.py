@@ -41,9 +41,9 @@ from lineage_pipeline_tests.support.soundness import assert_sound, assert_unique
 from lineage_pipeline_tests.support.token_layouts import draw_damage, draw_layout
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-CLIENT_COMMAND = re.compile(r"^(?:\\|:|!|\.|delimiter |prompt |tee |put )", re.IGNORECASE | re.MULTILINE)
-LINE_BOUND_TITLES = ("of the client", "next line")
-LAYOUT_FREE_CASES = [  # a client's commands end with their lines, and what goes on in the next line does so there
+CLIENT_COMMAND = re.compile(r"^(?:\\|:|!|\.|delimiter |prompt |tee |put |/\*!)", re.IGNORECASE | re.MULTILINE)
+LINE_BOUND_TITLES = ("of the client", "next line", "takes the text")
+LAYOUT_FREE_CASES = [  # commands of a client end with their lines, and a column may be named after its text
     case
     for case in load_cases("link")
     if not CLIENT_COMMAND.search(case.sql) and not any(words in case.title for words in LINE_BOUND_TITLES)

@@ -31,9 +31,13 @@ SQL_MAGICS = frozenset("sql bigquery bq sparksql spark_sql duckdb read_sql sqlit
 PYTHON_MAGICS = frozenset("python python3 pyspark time timeit capture prun".split())
 """Magic commands followed by Python."""
 
-CELL_MAGIC = re.compile(r"\s*(%%?)(\w+)([^\n]*)(?:\n|$)")
+CELL_MAGIC = re.compile(r"(?:\s|#[^\n]*\n)*(%%?)(\w+)([^\n]*)(?:\n|$)")
+"""A magic command at the head of a cell; Colab takes it behind comments too."""
+
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:\w[\w, ]*=\s*)?%(\w+)[ \t]+(?!-)([^\n]+)$", re.MULTILINE)
-SHELL_LINE = re.compile(r"^[ \t]*+(?:[%!?][^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$|(?<==)[ \t]*[%!][^\n]*$", re.MULTILINE)
+SHELL_LINE = re.compile(
+    r"^[ \t]*+(?:[%!?](?:[^\n]*\\\n)*[^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$|(?<==)[ \t]*[%!][^\n]*$", re.MULTILINE
+)
 CELL_VARIABLE = re.compile(r"\{\{?\s*\w+\s*\}\}?|(?<![\w$])\$\{?\w+\}?")
 
 
@@ -122,10 +126,10 @@ OTHER_MAGICS = frozenset("scala r sh md html javascript js bash fs run pip latex
 
 
 def _blank_line(text: str) -> str:
-    """Return a line of the same length that Python ignores."""
+    """Return a line, or one that is continued, of the same length that Python ignores."""
     indent = len(text) - len(text.lstrip())
-    rest = len(text) - indent
-    return text[:indent] + ("pass" + " " * (rest - 4) if rest >= 4 else " " * rest)
+    blank = re.sub(r"[^\n]", " ", text[indent:])
+    return text[:indent] + ("pass" + blank[4:] if blank[:4] == " " * 4 else blank)
 
 
 JSON_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\[\]{},:])|([^\s\[\]{},:"]+))', re.DOTALL)
@@ -167,12 +171,25 @@ def _code_cells(document: Any) -> Iterator[NotebookCell]:
                 source = cell.get("source", cell.get("input", ()))
                 lines = source if isinstance(source, list) else [source]
                 parts = tuple(part for line in lines if isinstance(line, tuple) for part in line)
-                yield NotebookCell(parts, language)
+                yield NotebookCell(parts, _cell_language(cell.get("metadata")) or language)
 
 
 def _kernel_language(metadata: Any) -> str:
     about = metadata.get("language_info") or metadata.get("kernelspec") if isinstance(metadata, dict) else None
-    name = _plain_text(about.get("name") if isinstance(about, dict) else None).lower()
+    return _classify_language(_plain_text(about.get("name") if isinstance(about, dict) else None))
+
+
+def _cell_language(metadata: Any) -> str:
+    """The language of a cell by its metadata, as Snowflake and VS Code write it, or ""."""
+    if not isinstance(metadata, dict):
+        return ""
+    editor = metadata.get("vscode")
+    name = _plain_text(metadata.get("language") or (editor.get("languageId") if isinstance(editor, dict) else None))
+    return _classify_language(name) if name else ""
+
+
+def _classify_language(name: str) -> str:
+    name = name.lower()
     return "python" if not name or "python" in name or "spark" in name else "sql" if "sql" in name else "other"
 
 

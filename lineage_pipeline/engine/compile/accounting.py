@@ -84,6 +84,9 @@ _JOIN_KINDS = frozenset(
     | {TokenType.SEMI, TokenType.ANTI, TokenType.NATURAL, TokenType.ASOF, TokenType.PIPE_GT}
 )
 
+_PIVOT_STATEMENTS = frozenset({TokenType.PIVOT, TokenType.UNPIVOT})
+"""DuckDB: `FROM (UNPIVOT t ON a, b)`, where commas separate columns."""
+
 _HEAD = 6
 """How many tokens may stand between CREATE and TABLE."""
 
@@ -101,7 +104,7 @@ def find_unmatched(piece: RawStatement, names: set[int], items: set[int]) -> lis
         kind = kinds[index]
         if kind is _OPEN:
             stack.append(state)
-            if index != source:
+            if index != source or (index < last and kinds[index + 1] in _PIVOT_STATEMENTS):
                 state = ""
                 continue
             found = SOURCE  # FROM ((a JOIN b …) JOIN c …)
@@ -312,9 +315,8 @@ def _find_missing(
 
 
 def _holds_items(tokens: Sequence[Token], index: int) -> bool:
-    """Whether items stand inside of an item: in an escape of ODBC, `{fn f(a)}`, or in `COLUMNS(a, b)` of a source."""
-    named = (keyword(token) for token in tokens[index : index + 5 : 2])
-    return tokens[index].token_type is TokenType.L_BRACE or "COLUMNS" in named
+    """Whether items stand inside of an item: in an escape of ODBC, `{fn f(a)}`, or in `t.COLUMNS(a, b)`."""
+    return tokens[index].token_type is TokenType.L_BRACE or "COLUMNS" in map(keyword, tokens[index : index + 3 : 2])
 
 
 def _has_star(items: Sequence[ir.Name]) -> bool:

@@ -312,7 +312,9 @@ def _compile_any_name(context: CompileContext, table: exp.Expr) -> ir.Name:
     last = identifiers[-1] if identifiers else None
     if isinstance(last, exp.Parameter):  # a variable that is a table
         return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.span_of(last))
-    staged = context.traits.stages and isinstance(last, exp.Var) and context.reads_stage_columns()
+    listed = isinstance(last, exp.DirectoryStage)  # Snowflake: DIRECTORY(@stage), the list of its files
+    last = last.this if isinstance(last, exp.DirectoryStage) else last
+    staged = listed or (context.traits.stages and isinstance(last, exp.Var) and context.reads_stage_columns())
     if isinstance(last, exp.Var) and "." in last.name and "/" not in last.name and not staged:  # a schema by parameter
         first, *rest = last.name.split(".")
         return ir.Name((first, *(fold_identifier(part, False, context.traits.tables) for part in rest)), last.name)
@@ -339,7 +341,8 @@ def compile_target(context: CompileContext, node: exp.Expr) -> tuple[ir.Name | N
     if isinstance(node, exp.Schema):
         columns = tuple(context.column_name(item) for item in target_columns_of(node)) or None
         node = node.this
-    return (compile_object_name(context, node) if isinstance(node, exp.Table) else None), columns
+    name = compile_object_name(context, node) if isinstance(node, exp.Table) else None
+    return (name if name is not None and any(name.parts) else None), columns  # a function has no name of a table
 
 
 def find_item_span(context: CompileContext, node: exp.Expr, alias: exp.Expr | None) -> tuple[int, int]:

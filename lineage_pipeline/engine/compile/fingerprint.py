@@ -39,8 +39,9 @@ def _normalize_words(words: str) -> str:
 
 
 def _normalize_tokens(piece: RawStatement) -> tuple[str, list[str]]:
-    """The words of a statement, and those whose case matters."""
-    texts, kinds = list(map(_TOKEN_TEXT, piece.tokens)), piece.token_types
+    """The words of a statement, and those whose case matters; what was inserted has no width."""
+    written = [token for token in piece.tokens if token.start <= token.end]
+    texts, kinds = list(map(_TOKEN_TEXT, written)), [token.token_type for token in written]
     said = [f"'{word}'" if kind is _STRING else word for word, kind in zip(texts, kinds, strict=True)]
     return _normalize_words("".join(said)), [
         word for word, kind in zip(texts, kinds, strict=True) if kind in _CASE_SENSITIVE_TOKENS

@@ -80,6 +80,8 @@ def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool, hash_comments:
         changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
+    if ("x'", "'") not in base.HEX_STRINGS:  # DuckDB, ClickHouse: `x'ff'` are bytes there too
+        changes["HEX_STRINGS"] = [*base.HEX_STRINGS, ("x'", "'"), ("X'", "'")]
     if "MATCH_RECOGNIZE" not in base.KEYWORDS:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
     own = type("LineageTokenizer", (base,), changes)
@@ -176,6 +178,7 @@ class ClientScript(msgspec.Struct):
     pieces: list[RawStatement] = []
     covers: list[tuple[int, int, str]] = []
     delimiter: str = ";"
+    after_blank: bool = False
 
     def cover(self, start: int, end: int, instead: str = "") -> None:
         """Replace some characters by blanks, or by something no longer than they are."""
@@ -206,13 +209,14 @@ def extract_client_lines(text: str, traits: DialectTraits) -> ClientScript:
     rows = list(_find_data_rows(rules, text))
     for start, end in rows:
         client.add_statement(start + len(text[start:end]) - len(text[start:end].lstrip()), end, "DATA")
-        client.cover(start, end)
+        client.cover(start, end, instead=";")
     position, opened, ahead = 0, False, 0
     for line in text.splitlines(keepends=True):
         while ahead < len(rows) and rows[ahead][1] <= position:
             ahead += 1
         if ahead == len(rows) or position < rows[ahead][0]:
             opened = _read_client_line(client, rules, position, line.rstrip(), opened)
+            client.after_blank = not line.strip()
         position += len(line)
     client.pieces.sort(key=lambda piece: piece.start)
     return client
@@ -230,9 +234,9 @@ def _find_data_rows(rules: ClientCommands, text: str) -> Iterator[tuple[int, int
 
 
 _CLIENT_WORDS = (
-    "set prompt pro rem remark spool spo whenever define def column col connect conn delimiter source ttitle variable "
-    "dfs var print accept acc host start sta clear break undefine undef quit show sho desc run tee notee pager nopager "
-    "warnings nowarning rehash".split()
+    "set prompt pro pause rem remark spool spo oradebug whenever define def column col connect conn delimiter source "
+    "ttitle variable dfs var print accept acc host start sta clear break undefine undef quit show sho desc run tee "
+    "notee pager nopager warnings nowarning rehash".split()
 )
 _CLIENT_LINE_START = re.compile(rf"[\\@!/.]|(?:{'|'.join(_CLIENT_WORDS)})\b")
 """The start of a line that may be meant for the client."""
@@ -261,6 +265,10 @@ def _read_client_line(client: ClientScript, rules: ClientCommands, position: int
     ending = rules.ends.search(line) if rules.ends is not None else None
     if ending is not None and not _is_in_comment(line[: ending.start()]):
         client.cover(position + ending.start(), position + ending.end(), instead=";")
+        return False
+    if opened and client.after_blank and rules.interrupts is not None and rules.interrupts.match(written):
+        client.add_statement(start, position + len(line), "CLIENT COMMAND")
+        client.cover(start, position + len(line), instead=";")
         return False
     match = rules.line.match(written)
     word = match["word"].lower() if match is not None else ""

@@ -119,9 +119,19 @@ def _find_dollar_end(walk: PlaceholderWalk, index: int) -> int:
 
 
 def _find_brace_end(walk: PlaceholderWalk, index: int) -> int:
-    """`{{ x }}`."""
+    """`{{ x }}`, `{x}` and `{0}`."""
+    single = _find_braced_word_end(walk, index)
+    if single > index:
+        return single
     end = _find_bracket_end(walk, index + 1) if walk.tokens[index].text == "{" else 0
     return end + 1 if 0 < end < len(walk.tokens) and walk.tokens[end].text == "}" else index
+
+
+def _find_braced_word_end(walk: PlaceholderWalk, index: int) -> int:
+    """`{x}`, as .NET writes it; an escape of ODBC has more than a word."""
+    words = [token.text for token in walk.tokens[index : index + 3]]
+    touching = words[:1] == ["{"] and words[2:] == ["}"] and walk.touches(index + 1) and walk.touches(index + 2)
+    return index + 3 if touching and _is_plain_word(walk.tokens[index + 1]) else index
 
 
 def _find_percent_end(walk: PlaceholderWalk, index: int) -> int:
@@ -185,7 +195,7 @@ def _is_plain_word(token: Token) -> bool:
 def _replace_by_name_or_bind(walk: PlaceholderWalk, begin: int, end: int) -> int:
     """A quoted name as it is written, with the words that touch it, or a bind parameter."""
     tokens, kept = walk.tokens, walk.kept
-    while walk.touches(end) and (_is_plain_word(tokens[end]) or walk.find_end(end) > end):
+    while walk.touches(end) and (_continues_name(tokens[end]) or walk.find_end(end) > end):
         end = max(walk.find_end(end), end + 1)
     first, last = tokens[begin], tokens[end - 1]
     whole = len(first.text) == 1 and first.text != "<"
@@ -205,6 +215,11 @@ def _replace_by_name_or_bind(walk: PlaceholderWalk, begin: int, end: int) -> int
     return end
 
 
+def _continues_name(token: Token) -> bool:
+    """Whether a token that touches a placeholder belongs to its name: `${x}_t`, `{x}[t]`."""
+    return token.token_type is TokenType.IDENTIFIER or _is_plain_word(token)
+
+
 # ── T-SQL scripts ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -221,6 +236,21 @@ def _replace_by_variable(walk: PlaceholderWalk, begin: int, end: int) -> int:
     last = walk.tokens[end - 1].end
     walk.kept.append(Token(TokenType.IDENTIFIER, value, first.line, first.col, first.start, last))
     return end
+
+
+def _replace_by_joined_name(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """A quoted name of the placeholder and of what touches it; one that stands alone waits for the parser."""
+    tokens, behind = walk.tokens, end
+    while walk.touches(behind) and (_continues_name(tokens[behind]) or walk.find_end(behind) > behind):
+        behind = max(walk.find_end(behind), behind + 1)
+    if behind == end:
+        walk.kept.extend(tokens[begin:end])
+        return end
+    first, written = tokens[begin], "".join(token.text for token in tokens[begin:behind])
+    walk.kept.append(
+        Token(TokenType.IDENTIFIER, written, first.line, first.col, first.start, tokens[behind - 1].end, first.comments)
+    )
+    return behind
 
 
 def _find_setting_end(walk: PlaceholderWalk, index: int) -> int:
@@ -387,6 +417,14 @@ PLACEHOLDERS = (
         written=_SQLCMD,
     ),
     PlaceholderSyntax(
+        example="{x}y",
+        stage=ReplacementStage.TSQL_SCRIPT,
+        opening="{",
+        find_end=_find_braced_word_end,
+        replace=_replace_by_joined_name,
+        written=re.compile(r"\{\w+\}"),
+    ),
+    PlaceholderSyntax(
         example="<x, int, 1>",
         stage=ReplacementStage.TSQL_SCRIPT,
         opening="<",
@@ -433,7 +471,7 @@ PLACEHOLDERS = (
         replace=_replace_by_name_or_bind,
     ),
     PlaceholderSyntax(
-        example="{{ x }}",
+        example="{{ x }} or {x}",
         stage=ReplacementStage.FAILED_STATEMENT,
         opening="{",
         find_end=_find_brace_end,

@@ -43,6 +43,11 @@ def synthetic_token(word: str, token: Token) -> Token:
     return Token(kind, word, token.line, token.col, token.start, token.end)
 
 
+def insert_before(token: Token, kind: TokenType, text: str) -> Token:
+    """A token that is inserted before another one and has no width."""
+    return Token(kind, text, token.line, token.col, token.start, token.start - 1)
+
+
 def skip_brackets(tokens: Sequence[Token], index: int) -> int:
     """The index after the parentheses that open at a token."""
     depth = 0

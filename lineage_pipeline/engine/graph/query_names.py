@@ -119,6 +119,8 @@ def collect_name_uses(walks: Iterable[tuple[str, Sequence[ScopedStatement]]]) ->
             for name in face.reads:
                 parts = space.complete(name.parts)
                 key = fold_parts(parts)
+                if not key:
+                    continue  # a name that is a blank
                 readers[key].add(path)
                 written.setdefault(key, parts)
                 ids.add(space.id(parts))

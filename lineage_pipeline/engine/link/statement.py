@@ -274,7 +274,7 @@ class StatementLinker:
         """Computed columns of a table are fed by its other columns."""
         inputs, seen, scope = self.inputs, self.seen, self._empty_scope()
         for name, pairs in evaluate_computed_columns(
-            self.statement, lambda parts: inputs.get(seen.get(parts, "")), scope, self.relations
+            self.statement, lambda parts: inputs.get(seen[parts]) if parts in seen else None, scope, self.relations
         ):
             yield WriteResult(self.names[name.parts], "define", pairs)
 

@@ -100,8 +100,9 @@ def _split_name(token: Token) -> Iterator[Token]:
         place = (token.line, token.col, start, start + len(written.strip()) - 1)
         if number:
             yield Token(TokenType.DOT, ".", token.line, token.col, start - 1, start - 1)
-        quoted = match[1] is not None
-        yield Token(TokenType.IDENTIFIER if quoted else TokenType.VAR, match[1] if quoted else match[2].strip(), *place)
+        name = match[1] if match[1] is not None else match[2].strip()
+        exact = match[1] is not None or not (name[:1].isalpha() or name[:1] == "_")  # `&{x}` of a client is no word
+        yield Token(TokenType.IDENTIFIER if exact else TokenType.VAR, name, *place)
 
 
 def _build_unknown_name(inner: Sequence[Token]) -> Token:

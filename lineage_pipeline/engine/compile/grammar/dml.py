@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.engine.compile.grammar.table_sources import rewrite_extern
 from lineage_pipeline.engine.compile.tokens import (
     TABLE_NAME_WORDS,
     find_top_level_keyword,
     is_name_at,
+    is_open_paren_at,
     keyword,
     paren_step,
+    retype_token,
     skip_brackets,
     skip_name,
     synthetic_token,
@@ -61,10 +64,12 @@ def alias_last_source(tokens: list[Token]) -> list[Token]:
 
 
 def rewrite_inline_target(tokens: list[Token]) -> list[Token]:
-    """Oracle: `UPDATE (query) alias SET …` with the query as a CTE."""
+    """Oracle, MySQL: `UPDATE (query) AS alias SET …` with the query as a CTE."""
     if len(tokens) < 3 or tokens[1].token_type is not TokenType.L_PAREN:
         return tokens
     end = skip_brackets(tokens, 1)
+    query = tokens[1:end]
+    end += keyword(tokens[min(end, len(tokens) - 1)]) == "AS"
     named = end < len(tokens) and keyword(tokens[end]) not in ("SET", "WHERE", "RETURNING", "LOG")
     name = [tokens[end]] if named else [synthetic_token("inline_view", tokens[1])]
     rest = tokens[end + named :]
@@ -72,7 +77,7 @@ def rewrite_inline_target(tokens: list[Token]) -> list[Token]:
         synthetic_token("WITH", tokens[0]),
         *name,
         synthetic_token("AS", tokens[0]),
-        *tokens[1:end],
+        *query,
         tokens[0],
         *name,
         *rest,
@@ -87,6 +92,51 @@ def rewrite_inline_deletion(tokens: list[Token]) -> list[Token]:
     _, *view = rewrite_inline_target([tokens[0], *tokens[begin:]])
     at = next(at for at, token in enumerate(view) if token is tokens[0]) + 1
     return [synthetic_token("WITH", tokens[0]), *view[:at], synthetic_token("FROM", tokens[0]), *view[at:]]
+
+
+def rewrite_remote_target(tokens: list[Token]) -> list[Token]:
+    """T-SQL: a write to OPENQUERY or OPENDATASOURCE as one to the table on that server.
+
+    `UPDATE OPENQUERY(srv, 'SELECT a FROM t') SET a = 1` is one of an inline view, `UPDATE (SELECT a FROM srv.t) …`.
+    """
+    at = 1 + (len(tokens) > 1 and keyword(tokens[1]) in ("INTO", "FROM"))
+    if not is_open_paren_at(tokens, at + 1) or keyword(tokens[at]) not in ("OPENQUERY", "OPENDATASOURCE"):
+        return tokens
+    end = skip_brackets(tokens, at + 1)
+    if keyword(tokens[at]) == "OPENDATASOURCE":
+        behind = tokens[end + 1 :] if token_type_at(tokens, end) is TokenType.DOT else []
+        return (
+            [*tokens[:at], retype_token(tokens[at], behind[0].token_type, behind[0].text), *behind[1:]]
+            if behind
+            else tokens
+        )
+    server, text = tokens[at + 2], tokens[end - 2]
+    if end - at != _OPEN_QUERY_LENGTH or text.token_type is not TokenType.STRING:
+        return tokens
+    query = _read_remote_query(text, retype_token(tokens[at], server.token_type, server.text))
+    view = [synthetic_token("(", text), *query, synthetic_token(")", text)]
+    if keyword(tokens[0]) == "INSERT":
+        return rewrite_inline_insert_target([tokens[0], synthetic_token("INTO", tokens[0]), *view, *tokens[end:]])
+    rewrite = rewrite_inline_target if keyword(tokens[0]) == "UPDATE" else rewrite_inline_deletion
+    return rewrite([tokens[0], *view, *tokens[end:]])
+
+
+_OPEN_QUERY_LENGTH = 6
+"""The tokens of `OPENQUERY(server, 'query')`."""
+
+
+def _read_remote_query(text: Token, server: Token) -> list[Token]:
+    """The tokens of a query in a string, its tables qualified with their server; they stand at the string."""
+    try:
+        inner = Tokenizer().tokenize(text.text)
+    except TokenError:
+        return []
+    kept: list[Token] = []
+    for token in inner:
+        if kept and kept[-1].token_type in (TokenType.FROM, TokenType.JOIN) and is_name_at([token], 0):
+            kept += [server, synthetic_token(".", text)]
+        kept.append(retype_token(text, token.token_type, token.text))
+    return kept
 
 
 def rewrite_merge_delete(tokens: list[Token]) -> list[Token]:

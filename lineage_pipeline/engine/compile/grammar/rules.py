@@ -32,7 +32,6 @@ from lineage_pipeline.engine.compile.grammar.ddl import (
     rewrite_recursive_view,
     rewrite_table_from_source,
     shorten_format_class,
-    shorten_type_names,
 )
 from lineage_pipeline.engine.compile.grammar.dml import (
     alias_last_source,
@@ -57,6 +56,7 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     rewrite_merge_delete,
     rewrite_multiple_deletion,
     rewrite_mutation,
+    rewrite_remote_target,
     rewrite_remove_duplicates,
     separate_rows,
     wrap_value_rows,
@@ -141,10 +141,12 @@ from lineage_pipeline.engine.compile.grammar.table_sources import (
     rewrite_pivot_body,
     rewrite_sample_names,
     rewrite_table_arguments,
+    unwrap_containers,
 )
 from lineage_pipeline.engine.compile.grammar.terms import (
     bracket_lambda_choices,
     bracket_negative_positions,
+    drop_float_signs,
     drop_interval_precision,
     drop_negative_scale,
     drop_parameter_numbers,
@@ -159,6 +161,8 @@ from lineage_pipeline.engine.compile.grammar.terms import (
     parse_unary_plus,
     qualify_object_types,
     read_bound_texts,
+    read_cube_types,
+    read_parameter_members,
     rewrite_custom_operators,
     rewrite_factorials,
     rewrite_intervals,
@@ -663,13 +667,48 @@ RULES: tuple[GrammarRule, ...] = (
         first=_TABLE,
         rewrite=drop_table_options,
     ),
+    *(
+        GrammarRule(
+            dialect=dialect,
+            when=When.BEFORE,
+            example=example,
+            sqlglot=sqlglot,
+            reason=f"{reason} (docs: UPDATE). sqlglot expects a table.",
+            first=words("UPDATE"),
+            rewrite=rewrite_inline_target,
+        )
+        for dialect, sqlglot, reason, example in (
+            (
+                "oracle",
+                Sqlglot.FAILS,
+                "The columns of an inline view are updated",
+                "UPDATE (SELECT t.v AS old, s.v AS new FROM t JOIN s ON s.id = t.id) SET old = new",
+            ),
+            (
+                "mysql",
+                Sqlglot.MISREADS,
+                "A query may be the first of several sources",
+                "UPDATE (SELECT id, v FROM s) AS x JOIN t ON t.id = x.id SET t.a = x.v",
+            ),
+        )
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.BEFORE,
+        example="DELETE OPENQUERY (srv, 'SELECT a FROM db.t WHERE b = 1')",
+        sqlglot=Sqlglot.MISREADS,
+        reason="A table of another server is written (docs: OPENQUERY, OPENDATASOURCE). sqlglot keeps no name of it.",
+        first=words("INSERT UPDATE DELETE"),
+        rewrite=rewrite_remote_target,
+    ),
     GrammarRule(
         dialect="oracle",
         when=When.BEFORE,
-        example="UPDATE (SELECT t.v AS old, s.v AS new FROM t JOIN s ON s.id = t.id) SET old = new",
-        reason="The columns of an inline view are updated (docs: UPDATE). sqlglot expects a table.",
-        first=words("UPDATE"),
-        rewrite=rewrite_inline_target,
+        example="SELECT a, con_id FROM CONTAINERS(hr.t) WHERE con_id = 5",
+        sqlglot=Sqlglot.MISREADS,
+        reason="The rows of a table in all databases of a container (docs: SELECT, containers_clause).",
+        needs=("CONTAINERS", "("),
+        rewrite=unwrap_containers,
     ),
     GrammarRule(
         dialect="oracle",
@@ -1880,14 +1919,6 @@ RULES: tuple[GrammarRule, ...] = (
         rewrite=bracket_negative_positions,
     ),
     GrammarRule(
-        dialect="sqlite",
-        when=When.FAILED,
-        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c)",
-        reason="Types of any words (docs: Datatypes, Affinity Name Examples). sqlglot reads one word.",
-        first=_TABLE,
-        rewrite=shorten_type_names,
-    ),
-    GrammarRule(
         dialect="clickhouse",
         when=When.FAILED,
         example="SELECT * REPLACE (a + 1 AS a) APPLY toString FROM t",
@@ -1935,6 +1966,50 @@ RULES: tuple[GrammarRule, ...] = (
         reason="The time for which rows are changed (standard: application-time periods). sqlglot expects SET.",
         needs=("PORTION", "OF"),
         rewrite=drop_portions,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="SELECT $1.a AS b FROM t",
+        sqlglot=Sqlglot.MISREADS,
+        reason="A field of an argument (docs: Arguments for SQL Functions). sqlglot reads the number `1.`.",
+        needs=("$",),
+        rewrite=read_parameter_members,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="CREATE TABLE t (id int, corner cube NOT NULL)",
+        reason="A type of an extension (docs: cube). sqlglot knows the word in GROUP BY.",
+        needs=("CUBE",),
+        rewrite=read_cube_types,
+    ),
+    GrammarRule(
+        dialect="exasol",
+        when=When.FAILED,
+        example="CREATE TABLE t (a CHAR(40) ASCII PRIMARY KEY, b VARCHAR(10) UTF8)",
+        reason="The character set of a text (docs: Details on Data Types).",
+        first=words("CREATE"),
+        phrases=(phrase("ASCII", modifies=True), phrase("UTF8", modifies=True)),
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.FAILED,
+        example="CREATE TABLE t (a FLOAT(3, 2) UNSIGNED, b int)",
+        reason="Numbers without a sign (docs: Numeric Data Types). sqlglot knows it behind other types.",
+        needs=("UNSIGNED",),
+        rewrite=drop_float_signs,
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        when=When.FAILED,
+        example=(
+            "SELECT * FROM t MATCH_RECOGNIZE "
+            "(ORDER BY a MEASURES max(b) AS m PATTERN (x) DEFINE x AS b > 1 OPTIONS (use_longest_match = TRUE))"
+        ),
+        reason="How the longest match is found (docs: MATCH_RECOGNIZE clause).",
+        needs=("MATCH_RECOGNIZE",),
+        phrases=(phrase("OPTIONS", brackets=True),),
     ),
     GrammarRule(
         dialect="tsql",

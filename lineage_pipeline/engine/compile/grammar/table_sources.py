@@ -66,6 +66,24 @@ def _skip_table_argument_keys(tokens: Sequence[Token], index: int) -> int:
     return index
 
 
+def unwrap_containers(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `CONTAINERS(t)`, a table of all databases in a container, as the table."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        end = skip_name(tokens, index + 2)
+        opened = token_type_at(tokens, index + 1) is TokenType.L_PAREN and end > index + 2
+        if keyword(tokens[index]) == "CONTAINERS" and opened and token_type_at(tokens, end) is TokenType.R_PAREN:
+            first = tokens[index + 2]
+            kept.append(retype_token(tokens[index], first.token_type, first.text))
+            kept.extend(tokens[index + 3 : end])
+            index = end + 1
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
 def drop_pattern_within(tokens: Sequence[Token]) -> list[Token]:
     """MATCH_RECOGNIZE: drops `WITHIN INTERVAL …` after PATTERN (…)."""
     kept: list[Token] = []

@@ -527,3 +527,50 @@ def qualify_object_types(tokens: Sequence[Token]) -> list[Token]:
         kept += [synthetic_token("pg_catalog", token), synthetic_token(".", token)] if known else []
         kept.append(retype_token(token, TokenType.VAR, token.text) if known else token)
     return kept
+
+
+def read_parameter_members(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `$1.a`, a field of an argument, as `($1).a`: the tokenizer takes the point for that of a number."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        numbered = kept and kept[-1].token_type is TokenType.PARAMETER and token.token_type is TokenType.NUMBER
+        if numbered and token.text.endswith(".") and _type_at(tokens, index + 1) is TokenType.VAR:
+            mark = kept.pop()
+            number = Token(TokenType.NUMBER, token.text[:-1], token.line, token.col, token.start, token.end - 1)
+            kept += [synthetic_token("(", mark), mark, number, synthetic_token(")", number)]
+            kept.append(Token(TokenType.DOT, ".", token.line, token.col, token.end, token.end))
+        else:
+            kept.append(token)
+    return kept
+
+
+def read_cube_types(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `corner cube`, `a::cube` and `cube(a)` of an extension, where nothing is grouped by a cube."""
+    grouped = any(token.token_type is TokenType.GROUP_BY for token in tokens)
+    return [
+        retype_token(token, TokenType.VAR, token.text)
+        if token.token_type is TokenType.CUBE and not (grouped and is_open_paren_at(tokens, index + 1))
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+def drop_float_signs(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `FLOAT(3, 2) UNSIGNED` without the sign."""
+    kept: list[Token] = []
+    for token in tokens:
+        if keyword(token) == "UNSIGNED" and _ends_with_float(kept):
+            continue
+        kept.append(token)
+    return kept
+
+
+def _ends_with_float(tokens: Sequence[Token]) -> bool:
+    """Whether the last tokens are a floating type with or without its digits."""
+    begin = len(tokens) - 1
+    while (
+        begin >= 0 and tokens[-1].token_type is TokenType.R_PAREN and tokens[begin].token_type is not TokenType.L_PAREN
+    ):
+        begin -= 1
+    begin -= tokens[-1].token_type is TokenType.R_PAREN
+    return begin >= 0 and keyword(tokens[begin]) in ("FLOAT", "REAL")

@@ -242,8 +242,15 @@ def _name_unaliased(context: CompileContext, node: exp.Expr, position: int, star
         return shown.lower(), shown
     if naming in (UnaliasedNaming.VALUE, UnaliasedNaming.CAPTION) and isinstance(inner, exp.Literal):
         return inner.name.lower(), inner.name
+    return _name_by_text(naming, _read_text(context, start, end), position)
+
+
+def _read_text(context: CompileContext, start: int, end: int) -> str:
+    """What is written at a place, without comments; empty for no place."""
     text = context.text[context.origin + start : context.origin + end] if start != ir.NOWHERE else ""
-    return _name_by_text(naming, text, position)
+    if "--" not in text and "/*" not in text and "#" not in text:
+        return text
+    return " ".join(context.text[token.start : token.end + 1] for token in context.source_tokens(start, end))
 
 
 def _name_by_text(naming: UnaliasedNaming, text: str, position: int) -> tuple[str, str]:

@@ -8,6 +8,15 @@ from typing import Any
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.engine.compile.tokens import (
+    bracket_step,
+    insert_before,
+    keywords_of,
+    skip_brackets,
+    skip_name,
+    synthetic_token,
+    token_type_at,
+)
 from lineage_pipeline.model import ir
 
 _TOKEN_TYPE = attrgetter("token_type")
@@ -158,6 +167,100 @@ def _find_clause(tokens: Sequence[Token]) -> int:
         ):
             return index
     return len(tokens)
+
+
+def separate_schema_elements(tokens: Sequence[Token]) -> Sequence[Token]:
+    """`CREATE SCHEMA s CREATE TABLE t … CREATE VIEW v …` as statements of their own, on `s.t` and `s.v`."""
+    if not any(token.token_type is TokenType.SCHEMA for token in tokens):
+        return tokens
+    words = keywords_of(tokens)
+    heads = [index for index, word in enumerate(words) if word == "SCHEMA" and words[max(index - 1, 0)] == "CREATE"]
+    kept: list[Token] = []
+    done = 0
+    for head in heads:
+        end = _find_schema_end(tokens, words, head)
+        starts = _find_elements(tokens, words, head, end)
+        name = head + 1 + 3 * (words[head + 1 : head + 4] == ["IF", "NOT", "EXISTS"])
+        name += words[name : name + 1] == ["AUTHORIZATION"]
+        if not starts or name >= starts[0]:
+            continue
+        own = {tokens[_find_element_name(words, start)].text.upper() for start in starts}
+        kept.extend(tokens[done : starts[0]])
+        for index in range(starts[0], end):
+            if index in starts:
+                kept.append(synthetic_token(";", tokens[index - 1]))
+            token = tokens[index]
+            named = words[index - 1] in _BEFORE_OBJECTS and words[index + 1 : index + 2] != ["."]
+            if named and token.text.upper() in own:
+                kept.append(insert_before(token, tokens[name].token_type, tokens[name].text))
+                kept.append(insert_before(token, TokenType.DOT, "."))
+            kept.append(token)
+        done = end
+    return [*kept, *tokens[done:]] if done else tokens
+
+
+_SCHEMA_ELEMENTS = frozenset({"CREATE", "GRANT"})
+"""First words of the statements that may stand inside CREATE SCHEMA."""
+
+_BEFORE_OBJECTS = frozenset("TABLE VIEW SEQUENCE EXISTS FROM JOIN REFERENCES ON OF INTO ONLY".split())
+"""Words before the name of an object in such a statement."""
+
+
+def _find_schema_end(tokens: Sequence[Token], words: Sequence[str], index: int) -> int:
+    """The index after a CREATE SCHEMA: that of a semicolon, of GO, or of the end."""
+    while index < len(tokens):
+        if tokens[index].token_type is _SEMICOLON or (words[index] == "GO" and is_batch_separator(tokens, index)):
+            break
+        index += 1
+    return index
+
+
+def _find_elements(tokens: Sequence[Token], words: Sequence[str], index: int, end: int) -> list[int]:
+    """The indices of the first words of the statements inside a CREATE SCHEMA."""
+    depth, starts = 0, list[int]()
+    while index < end:
+        depth += bracket_step(tokens[index])
+        if depth == 0 and words[index] in _SCHEMA_ELEMENTS:
+            starts.append(index)
+        index += 1
+    return starts
+
+
+def _find_element_name(words: Sequence[str], start: int) -> int:
+    """The index of the name that a CREATE inside CREATE SCHEMA defines, or that of its first word."""
+    for index in range(start, min(start + _ELEMENT_HEAD, len(words) - 1)):
+        if words[index] in _ELEMENT_KINDS:
+            return index + 1 + 3 * (words[index + 1 : index + 4] == ["IF", "NOT", "EXISTS"])
+    return start
+
+
+_ELEMENT_KINDS = frozenset({"TABLE", "VIEW", "SEQUENCE"})
+_ELEMENT_HEAD = 4
+"""How many words of such a CREATE are looked at for its kind."""
+
+
+def separate_macro_overloads(tokens: Sequence[Token]) -> Sequence[Token]:
+    """DuckDB: `CREATE MACRO m (a) AS a, (a, b) AS a + b` as a statement for each list of parameters."""
+    words = keywords_of(tokens)
+    if "MACRO" not in words:
+        return tokens
+    kept, head = list[Token](), list[Token]()
+    begin, depth, index = 0, 0, 0
+    while index < len(tokens):
+        token = tokens[index]
+        depth += bracket_step(token)
+        if token.token_type is _SEMICOLON:
+            head, begin, depth = [], index + 1, 0
+        elif words[index] == "MACRO" and words[begin : begin + 1] == ["CREATE"] and not head:
+            head = list(tokens[begin : skip_name(tokens, index + 1)])
+        opens = token.token_type is TokenType.COMMA and token_type_at(tokens, index + 1) is TokenType.L_PAREN
+        if head and depth == 0 and opens and words[(end := skip_brackets(tokens, index + 1)) : end + 1] == ["AS"]:
+            kept.append(synthetic_token(";", token))
+            kept.extend(insert_before(tokens[index + 1], copied.token_type, copied.text) for copied in head)
+        else:
+            kept.append(token)
+        index += 1
+    return kept
 
 
 def is_batch_separator(tokens: Sequence[Token], index: int) -> bool:

@@ -15,6 +15,8 @@ from lineage_pipeline.engine.compile.split.procedural_tokens import normalize_to
 from lineage_pipeline.engine.compile.split.raw_statements import (
     RawStatement,
     is_batch_separator,
+    separate_macro_overloads,
+    separate_schema_elements,
     split_at_semicolons,
     split_multi_insert,
 )
@@ -44,11 +46,13 @@ def split_statements(
 
 def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str) -> Iterator[RawStatement]:
     """The raw statements of a script in text order."""
+    tokens = separate_schema_elements(tokens)
     if traits.transact_sql:
         yield from _split_batches(tokens, traits)
         return
     family = traits.procedural
     if family is not None:
+        tokens = separate_macro_overloads(tokens)
         tokens = normalize_tokens(tokens, text, family)
         if not is_plain_script(tokens, family):
             pieces: list[RawStatement] = []

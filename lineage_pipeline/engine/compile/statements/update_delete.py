@@ -124,7 +124,7 @@ def resolve_target(context: CompileContext, node: exp.Expr, sources: Sequence[ir
         if item.alias in called and len(name.parts) == 1:
             base = _resolve_base_column(context, item, "")
             return base[0] if base is not None else None
-    return name
+    return name if any(name.parts) else None  # a function has no name of a table
 
 
 def _resolve_base_column(context: CompileContext, item: ir.Source, column: str) -> tuple[ir.Name, str] | None:
