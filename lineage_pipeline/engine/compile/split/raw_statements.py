@@ -9,9 +9,9 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.tokens import (
-    bracket_step,
     insert_before,
     keywords_of,
+    paren_step,
     skip_brackets,
     skip_name,
     synthetic_token,
@@ -219,7 +219,7 @@ def _find_elements(tokens: Sequence[Token], words: Sequence[str], index: int, en
     """The indices of the first words of the statements inside a CREATE SCHEMA."""
     depth, starts = 0, list[int]()
     while index < end:
-        depth += bracket_step(tokens[index])
+        depth += paren_step(tokens[index])
         if depth == 0 and words[index] in _SCHEMA_ELEMENTS:
             starts.append(index)
         index += 1
@@ -248,7 +248,7 @@ def separate_macro_overloads(tokens: Sequence[Token]) -> Sequence[Token]:
     begin, depth, index = 0, 0, 0
     while index < len(tokens):
         token = tokens[index]
-        depth += bracket_step(token)
+        depth += paren_step(token)
         if token.token_type is _SEMICOLON:
             head, begin, depth = [], index + 1, 0
         elif words[index] == "MACRO" and words[begin : begin + 1] == ["CREATE"] and not head:
