@@ -60,10 +60,10 @@ DEFINITIONS = (
 
 RESERVED = frozenset(
     "all alter and any array as asc between bulk by case cast check clustered column create cross date default "
-    "delete desc distinct drop else end except exists for foreign from full group having if in index inner insert "
-    "intersect into is join lateral left like limit match_recognize merge natural nonclustered not null on "
+    "delete desc distinct drop else end except exists false for foreign from full group having if in index inner "
+    "insert intersect into is join lateral left like limit match_recognize merge natural nonclustered not null on "
     "openrowset openxml option or order outer partition pivot primary references replace right rowguidcol select "
-    "set table then to top trigger truncate union unique uniquejoin unpivot update use user using values variadic "
+    "set table then to top trigger true truncate union unique uniquejoin unpivot update use user using values variadic "
     "view when where window with xmlnamespaces".split()
 )
 """Words that the manuals of their dialects reserve: nobody has such a name without quotes."""

@@ -32,6 +32,7 @@ from lineage_pipeline.engine.compile.grammar.ddl import (
     rewrite_recursive_view,
     rewrite_table_from_source,
     shorten_format_class,
+    shorten_type_names,
 )
 from lineage_pipeline.engine.compile.grammar.dml import (
     alias_last_source,
@@ -1651,6 +1652,14 @@ RULES: tuple[GrammarRule, ...] = (
         reason="Rows as a part of a query (docs: SELECT, compound-operator). sqlglot reads them apart from it.",
         needs=("VALUES",),
         rewrite=wrap_value_rows,
+    ),
+    GrammarRule(
+        dialect="sqlite",
+        when=When.FAILED,
+        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c)",
+        reason="Types of any words (docs: Datatypes, Affinity Name Examples). sqlglot reads one word.",
+        first=_TABLE,
+        rewrite=shorten_type_names,
     ),
     GrammarRule(
         dialect="sqlite",
