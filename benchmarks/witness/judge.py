@@ -8,7 +8,7 @@ import msgspec
 
 from benchmarks.witness.engines import Engine, Refused, Result, Results, list_tables
 from benchmarks.witness.queries import Program
-from benchmarks.witness.rows import PERTURBATIONS, Rows, draw_rows, is_marked, list_perturbations, perturb
+from benchmarks.witness.rows import PERTURBATIONS, Row, Rows, draw_rows, is_marked, list_perturbations, perturb
 
 Column = tuple[str, str]
 """An object and a column of it; the column `*` stands for all rows of the object."""
@@ -68,9 +68,19 @@ class Verdict(msgspec.Struct):
     runs: int = 0
 
 
+def show_value(value: object) -> str:
+    """A value as it is compared: SQLite shows 2 or 2.0 for a group of both, whichever row comes first."""
+    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
+
+
+def show_row(row: Row) -> tuple[str, ...]:
+    """A row as it is compared."""
+    return tuple(map(show_value, row))
+
+
 def read_column(result: Result, at: int) -> Counter[str]:
     """The values of a column and how often each occurs."""
-    return Counter(repr(row[at]) for row in result.rows)
+    return Counter(show_value(row[at]) for row in result.rows)
 
 
 GROUNDS, MOST_SEEDS, MORE_SEEDS = 2, 12, 40
@@ -172,7 +182,7 @@ class Witness:
         """Note which outputs differ, and which hold marked values now."""
         for target, old in before.items():
             new = after[target]
-            if Counter(map(repr, old.rows)) == Counter(map(repr, new.rows)):
+            if Counter(map(show_row, old.rows)) == Counter(map(show_row, new.rows)):
                 continue
             found.rows.add(target)
             for at, own in enumerate(old.columns):
