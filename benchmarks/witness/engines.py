@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -130,8 +131,8 @@ def look_at_times(watched: "weakref.ref[Watch]") -> None:
         time.sleep(MOST_SECONDS / 8)
 
 
-class SqlServer:
-    """What all engines with transactions do alike; each says how it runs a statement and which errors it raises."""
+class TransactionalEngine(ABC):
+    """An engine that runs a program in a transaction and undoes it; subclasses run statements and name their errors."""
 
     syntax: Syntax
     errors: type[Exception]
@@ -142,18 +143,18 @@ class SqlServer:
         for statement in define_tables(self.syntax):
             self.execute(statement)
 
+    @abstractmethod
     def execute(self, statement: str) -> None:
         """Run a statement."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, query: str) -> Result:
         """All rows of a query."""
-        raise NotImplementedError
 
-    def begin(self) -> None:
+    def begin(self) -> None:  # noqa: B027 - not every engine measures
         """Start measuring the time or the steps of a run."""
 
-    def end(self) -> None:
+    def end(self) -> None:  # noqa: B027
         """Stop measuring."""
 
     def load(self, rows: Rows, tables: Sequence[str]) -> None:
@@ -189,7 +190,7 @@ class SqlServer:
         self.execute("rollback")
 
 
-class DuckDB(SqlServer):
+class DuckDB(TransactionalEngine):
     """DuckDB in this process, without files and network."""
 
     syntax = DUCKDB
@@ -219,7 +220,7 @@ class DuckDB(SqlServer):
         return Result(tuple(column[0] for column in found.description or ()), tuple(found.fetchall()))
 
 
-class SQLite(SqlServer):
+class SQLite(TransactionalEngine):
     """SQLite in this process."""
 
     syntax = SQLITE
@@ -251,7 +252,7 @@ class SQLite(SqlServer):
         return Result(tuple(column[0] for column in found.description), tuple(found.fetchall()))
 
 
-class PostgreSQL(SqlServer):
+class PostgreSQL(TransactionalEngine):
     """A PostgreSQL server that listens on a socket in a folder."""
 
     syntax = POSTGRES
@@ -276,7 +277,7 @@ class PostgreSQL(SqlServer):
         return Result(tuple(column.name for column in found.description or ()), tuple(found.fetchall()))
 
 
-class MariaDB(SqlServer):
+class MariaDB(TransactionalEngine):
     """A MariaDB server that listens on a socket; only temporary tables can be taken back there."""
 
     syntax = MARIADB

@@ -1,8 +1,9 @@
 """Cached comparisons: two commits that were compared are not compared again while settings and program are the same."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -12,6 +13,8 @@ from lineage_pipeline.model.tables import Diagnostic, SqlFile, Waiver
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings
+
+CachedT = TypeVar("CachedT")
 
 COMPARISON_FOLDER = "_cache/comparisons"
 
@@ -54,13 +57,18 @@ def hash_commits(settings: "Settings", repo: str, *parts: object) -> str | None:
 
 def load_comparison(place: Path | None) -> ComparedSides | None:
     """Return a kept comparison; None where there is none, or it is damaged."""
+    return load_cached(place, ComparedSides)
+
+
+def load_cached(place: Path | None, kind: type[CachedT]) -> CachedT | None:
+    """Return the content of a cache file; None where there is none, or it is damaged."""
     from lineage_pipeline.files.fingerprints import verify_digest
 
     if place is None or not place.is_file():
         return None
     try:
         content = verify_digest(place.read_bytes())
-        found = msgspec.msgpack.decode(content, type=ComparedSides) if content is not None else None
+        found = msgspec.msgpack.decode(content, type=kind) if content is not None else None
         place.touch(exist_ok=True)
     except (OSError, msgspec.MsgspecError):
         return None
@@ -69,16 +77,23 @@ def load_comparison(place: Path | None) -> ComparedSides | None:
 
 def save_comparison(place: Path | None, found: ComparedSides) -> None:
     """Keep a comparison where that is worth it; who cannot write there compares again."""
-    from lineage_pipeline.cli.lineage_cache import hide_cache, is_worth_caching
-    from lineage_pipeline.files.fingerprints import prepend_digest
+    from lineage_pipeline.cli.lineage_cache import is_worth_caching
 
     if place is None or not is_worth_caching(found.files):
         return
     with suppress(OSError):
-        hide_cache(place.parent)
-        temporary = place.with_name(f".{place.name}.new")
-        temporary.write_bytes(prepend_digest(msgspec.msgpack.encode(found)))
-        temporary.replace(place)
+        write_cached(place, found)
         kept = sorted(place.parent.glob("*.compared"), key=lambda file: -file.stat().st_mtime)
         for file in kept[MOST_KEPT:]:
             file.unlink(missing_ok=True)
+
+
+def write_cached(place: Path, found: msgspec.Struct) -> None:
+    """Write a cache file whole, with its digest; another process may write the same one."""
+    from lineage_pipeline.cli.lineage_cache import hide_cache
+    from lineage_pipeline.files.fingerprints import prepend_digest
+
+    hide_cache(place.parent)
+    temporary = place.with_name(f".{place.name}.{os.getpid()}")
+    temporary.write_bytes(prepend_digest(msgspec.msgpack.encode(found)))
+    temporary.replace(place)

@@ -1,6 +1,5 @@
 """Cached sides of a comparison: the files of a commit and its lineage, from which the next commit continues."""
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lineage_pipeline.cli.comparison_cache import hash_commits
+from lineage_pipeline.cli.comparison_cache import hash_commits, load_cached, write_cached
 from lineage_pipeline.cli.lineage_cache import hide_cache, is_worth_caching
 from lineage_pipeline.discover.discovery import Discovery
 from lineage_pipeline.model.analysis import LineageTables, SchemaImports
@@ -34,30 +33,15 @@ def locate_commit(settings: "Settings", repo: str, commit: str, agreed: "AgreedD
 
 def load_commit(place: Path | None) -> Discovery | None:
     """Return the kept files of a commit; None where there are none, or they are damaged."""
-    from lineage_pipeline.files.fingerprints import verify_digest
-
-    if place is None or not place.is_file():
-        return None
-    try:
-        content = verify_digest(place.read_bytes())
-        found = msgspec.msgpack.decode(content, type=Discovery) if content is not None else None
-        place.touch(exist_ok=True)
-    except (OSError, msgspec.MsgspecError):
-        return None
-    return found
+    return load_cached(place, Discovery)
 
 
 def save_commit(place: Path | None, found: Discovery) -> None:
     """Keep the files of a commit where that is worth it; who cannot write there reads again."""
-    from lineage_pipeline.files.fingerprints import prepend_digest
-
     if place is None or not is_worth_caching(found.files):
         return
     with suppress(OSError):
-        hide_cache(place.parent)
-        temporary = place.with_name(f".{place.name}.{os.getpid()}")
-        temporary.write_bytes(prepend_digest(msgspec.msgpack.encode(found)))
-        temporary.replace(place)
+        write_cached(place, found)
         _delete_old_files(place.parent)
 
 
